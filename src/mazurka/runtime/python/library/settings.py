@@ -18,7 +18,7 @@ from mazurka.runtime.python.catalogue import CallEffect, is_value
 from mazurka.runtime.python.deep import perform_deep
 from mazurka.runtime.python.opaque import note_generators, opaque_parts
 from mazurka.runtime.python.places.operations import PlacePart, parts_at, perform_at
-from mazurka.runtime.python.places.settings import HOLDING, PLACES, SETTINGS, UNDO, Setting
+from mazurka.runtime.python.places.settings import HOLDING, PLACES, SETTINGS, UNDO, ObservedSetting
 from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import progress
@@ -62,7 +62,7 @@ def _touch_given(
 class _Change:
     """A call that changes a setting: what was there is kept before it."""
 
-    def __init__(self, setting: Setting, function: Any) -> None:
+    def __init__(self, setting: ObservedSetting, function: Any) -> None:
         self._setting = setting
         self._call = function
         self._function: Any = getattr(function, "__func__", function)

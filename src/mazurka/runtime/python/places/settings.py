@@ -31,7 +31,7 @@ from mazurka.runtime.sharing.places import SharedPlace
 _Functions = Sequence[Callable[..., Any]]
 
 
-class Setting(NamedTuple):
+class ObservedSetting(NamedTuple):
     """What a process has once."""
 
     name: str
@@ -49,7 +49,7 @@ class Setting(NamedTuple):
 class SettingUse(NamedTuple):
     """What a function does to a setting."""
 
-    setting: Setting
+    setting: ObservedSetting
     may_write: bool
 
     def writes(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> bool:
@@ -182,59 +182,59 @@ call after the run."""
 # -- the table -----------------------------------------------------------------------------------
 
 _SIGNALS: Final = ("signal", "siginterrupt", "set_wakeup_fd", "alarm", "setitimer")
-_SETTINGS: Final[tuple[Setting, ...]] = (
-    Setting("the current directory", (os.getcwd, os.getcwdb)),
-    Setting("the mask of new files", (), (os.umask,)),
-    Setting(
+_SETTINGS: Final[tuple[ObservedSetting, ...]] = (
+    ObservedSetting("the current directory", (os.getcwd, os.getcwdb)),
+    ObservedSetting("the mask of new files", (), (os.umask,)),
+    ObservedSetting(
         *("the recursion limit", (sys.getrecursionlimit,), (sys.setrecursionlimit,)),
         is_hidden=True,
         keeper=Keeper(sys.getrecursionlimit, sys.setrecursionlimit),
     ),
-    Setting("the switch interval", (sys.getswitchinterval,), (sys.setswitchinterval,)),
-    Setting(
+    ObservedSetting("the switch interval", (sys.getswitchinterval,), (sys.setswitchinterval,)),
+    ObservedSetting(
         "the limit of digits",
         _find("sys", "get_int_max_str_digits"),
         _find("sys", "set_int_max_str_digits"),
         is_hidden=True,
         keeper=_keep("sys", "get_int_max_str_digits", "set_int_max_str_digits"),
     ),
-    Setting(
+    ObservedSetting(
         "the flags for loading libraries",
         _find("sys", "getdlopenflags"),
         _find("sys", "setdlopenflags"),
         keeper=_keep("sys", "getdlopenflags", "setdlopenflags"),
     ),
-    Setting(
+    ObservedSetting(
         "the settings of the garbage collector",
         (gc.isenabled, gc.get_threshold, gc.get_debug, gc.get_freeze_count),
         (gc.enable, gc.disable, gc.set_threshold, gc.set_debug, gc.freeze, gc.unfreeze),
         keeper=Keeper(gc.get_debug, gc.set_debug),
     ),
-    Setting(
+    ObservedSetting(
         "the default timeout of sockets",
         _find("_socket", "getdefaulttimeout"),
         _find("_socket", "setdefaulttimeout"),
         is_hidden=True,
         keeper=_keep("_socket", "getdefaulttimeout", "setdefaulttimeout"),
     ),
-    Setting(
+    ObservedSetting(
         *("the handlers of signals", _find("_signal", "getsignal", "getitimer")),
         _find("_signal", *_SIGNALS),
         is_hidden=True,
     ),
-    Setting(
+    ObservedSetting(
         "the registry of codecs",
         _find("_codecs", "lookup", "lookup_error", "encode", "decode"),
         _find("_codecs", "register", "unregister", "register_error", "_unregister_error"),
         is_hidden=True,
     ),
-    Setting(
+    ObservedSetting(
         "the registry of abstract classes",
         (abc.get_cache_token,),
         (abc.ABCMeta.register,),
         is_hidden=True,
     ),
-    Setting(
+    ObservedSetting(
         "the locale",
         _find("_locale", "localeconv", "nl_langinfo", "strcoll", "strxfrm"),
         _find("_locale", "setlocale"),
@@ -242,34 +242,38 @@ _SETTINGS: Final[tuple[Setting, ...]] = (
         is_hidden=True,
         keeper=_keep_locale(),
     ),
-    Setting("the time zone", (), [time.tzset] if hasattr(time, "tzset") else (), is_hidden=True),
-    Setting("the trace function of threads", (threading.gettrace,), (threading.settrace,)),
-    Setting("the profile function of threads", (threading.getprofile,), (threading.setprofile,)),
-    Setting("the size of stacks", (), (threading.stack_size,), value_at=0),
-    Setting(
+    ObservedSetting(
+        "the time zone", (), [time.tzset] if hasattr(time, "tzset") else (), is_hidden=True
+    ),
+    ObservedSetting("the trace function of threads", (threading.gettrace,), (threading.settrace,)),
+    ObservedSetting(
+        "the profile function of threads", (threading.getprofile,), (threading.setprofile,)
+    ),
+    ObservedSetting("the size of stacks", (), (threading.stack_size,), value_at=0),
+    ObservedSetting(
         "the dialects of csv",
         _find("_csv", "get_dialect", "list_dialects", "reader", "writer"),
         _find("_csv", "register_dialect", "unregister_dialect"),
         keeper=Keeper(_read_dialects, _write_dialects),
     ),
-    Setting(
+    ObservedSetting(
         "the largest field of csv",
         (),
         _find("_csv", "field_size_limit"),
         value_at=0,
         keeper=Keeper(_csv.field_size_limit, _csv.field_size_limit),
     ),
-    Setting(
+    ObservedSetting(
         "the limits of the process",
         _find("resource", "getrlimit"),
         _find("resource", "setrlimit"),
         is_hidden=True,
         keeper=_keep_limits(),
     ),
-    Setting(
+    ObservedSetting(
         "the fault handler", (faulthandler.is_enabled,), (faulthandler.enable, faulthandler.disable)
     ),
-    Setting(
+    ObservedSetting(
         "the traces of tracemalloc",
         _find("_tracemalloc", "is_tracing", "get_traceback_limit", "get_traced_memory"),
         _find("_tracemalloc", "start", "stop", "clear_traces", "reset_peak"),
