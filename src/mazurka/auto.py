@@ -33,6 +33,7 @@ from dataclasses import replace
 
 from mazurka.errors import OptionError, UnsupportedError
 from mazurka.ir.native.layout import make_layout
+from mazurka.ir.passes.samples import MOST_OUTCOMES, take_samples
 from mazurka.ir.program import Program
 from mazurka.search import Chosen, Observer, Round, SearchOptions, SearchResult, Statistics
 from mazurka.search.registry import load_strategy
@@ -91,6 +92,10 @@ class TurningSearch:
 
     def run(self) -> Chosen:
         growth = StateGrowth(self.options, self.observer)
+        wide = describe_wide_choice(self.program)
+        if wide is not None and self.missing is None:
+            refused = f"states cannot be stored: {wide}"
+            return Chosen(self.circuit, refused, self.search_circuit(refused))
         try:
             chosen = self.search_states(growth)
         except UnsupportedError as error:
@@ -99,6 +104,8 @@ class TurningSearch:
             refused = f"states cannot be stored: {error.message.partition(';')[0]}"
             return Chosen(self.circuit, refused, self.search_circuit(refused))
         why = self.explain_turning(chosen.result, growth)
+        if wide is not None and chosen.result.violation is None:
+            why = f"states cannot be stored: {wide}"
         if why is None:
             return chosen
         if self.missing is not None:
@@ -186,12 +193,26 @@ def find_missing(circuit: Strategy, options: SearchOptions) -> str | None:
     return None
 
 
+def describe_wide_choice(program: Program) -> str | None:
+    """The choice with the most outcomes, where these can neither be listed nor be represented by a
+    few of them; None where there is none."""
+    sampled = take_samples(program)
+    if sampled is None or sampled.is_exact:
+        return None
+    wide = [number for number, sample in sampled.samples.items() if not sample.exact]
+    most = max(program.edges[number].choices for number in wide)
+    if most <= MOST_OUTCOMES:
+        return "an atomic section chooses in a loop"
+    return f"one step has {most:,} nondeterministic outcomes"
+
+
 def describe_width(program: Program) -> str | None:
     """What is wide in a program, for people; None where nothing is.
 
     Bits of the packed state count, not declared ranges: a variable of 32 bits that has only three
     values takes two."""
-    layout = make_layout(program)
+    sampled = take_samples(program)
+    layout = make_layout(program if sampled is None else sampled.program)
     wide = [
         (slot.width, cell.name)
         for slot, cell in zip(layout.slots, program.cells, strict=True)

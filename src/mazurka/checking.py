@@ -24,6 +24,7 @@ from mazurka.deadline import (
 from mazurka.errors import MazurkaError
 from mazurka.frontend.registry import choose_language, load_frontend
 from mazurka.ir.passes.merge import Granularity
+from mazurka.ir.passes.samples import take_samples
 from mazurka.ir.program import Check, Fault, Program
 from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED, Finding
 from mazurka.report.selection import select
@@ -40,6 +41,7 @@ from mazurka.search.request import (
     sort_properties,
     validate,
 )
+from mazurka.search.sampled import NO_HANGS
 
 SELF_CHECK = "self-check"
 """How the notes of a self-check begin."""
@@ -217,7 +219,8 @@ def choose_properties(
     asked = USUAL if options.properties is None else options.properties
     if options.properties is None and may_hang(program):
         in_lines = granularity_of(options.reading) is Granularity.LINE
-        if in_lines or (strategy is not None and "hang" not in strategy.preserves):
+        sampled = take_samples(program) is not None
+        if in_lines or sampled or (strategy is not None and "hang" not in strategy.preserves):
             asked = INDISPENSABLE
     return sort_properties(asked)
 
@@ -230,7 +233,8 @@ def explain_no_hangs(
         return ()
     if granularity_of(options.reading) is Granularity.LINE:
         return ("hangs were not looked for: with --granularity line they cannot be told",)
-    assert strategy is not None
+    if strategy is None or "hang" in strategy.preserves:
+        return (NO_HANGS,)
     return (f"hangs were not looked for: strategy {strategy.name} does not preserve them",)
 
 

@@ -211,9 +211,9 @@ def test_bounds_are_as_the_page_says(case: str, tmp_path: Path) -> None:
         ({"N": 256}, ["assert"], "256 threads; a search takes at most 255"),
         ({"N": 65}, ["race"], "65 threads; races are looked for among at most 64"),
         (
-            {"CHOICES": 70_000},
+            {"CHOICES": 300},
             ["assert"],
-            "one step has 70,000 nondeterministic outcomes; a search takes at most 65,535:"
+            "one step has 90,000 nondeterministic outcomes; a search takes at most 65,535:"
             " choose in several steps, or from a smaller range",
         ),
     ],
@@ -222,8 +222,9 @@ def test_engine_limits_are_as_the_page_says(
     definitions: dict[str, int], properties: list[str], message: str, tmp_path: Path
 ) -> None:
     source = (
-        "from mazurka.model import Int, choose\nN, CHOICES = 1, 2\nx: Int[0, 99999] = 0\n"
-        "def f():\n    global x\n    x = choose(range(CHOICES))\n"
+        "from mazurka.model import Int, atomic, choose\nN, CHOICES = 1, 2\nx: Int[0, 99999] = 0\n"
+        "def f():\n    global x\n    with atomic():\n"
+        "        x = choose(range(CHOICES))\n        x = choose(range(CHOICES))\n"
         "threads = [f() for i in range(N)]\n"
     )
     with pytest.raises(MazurkaError) as caught:

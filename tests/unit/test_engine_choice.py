@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mazurka import auto, check
-from mazurka.errors import OptionError, UnsupportedError
+from mazurka.errors import OptionError
 from mazurka.ir.program import Program
 from mazurka.report.verdict import Verdict
 from mazurka.search import (
@@ -93,10 +93,14 @@ def test_too_many_outcomes_are_left_to_a_circuit(tmp_path: Path) -> None:
     )
 
 
-def test_a_strategy_or_an_engine_that_was_named_keeps_its_refusal(tmp_path: Path) -> None:
+def test_a_strategy_or_an_engine_that_was_named_tries_some_outcomes(tmp_path: Path) -> None:
     for named in ({"strategy": "full"}, {"engine": "stateful"}):
-        with pytest.raises(UnsupportedError, match="100,000 nondeterministic outcomes"):
-            check_text(tmp_path, TWO_CHOICES.format(most=100_000), **named)
+        verdict = check_text(tmp_path, TWO_CHOICES.format(most=100_000), **named)
+        assert verdict.verdict == "violated"
+        compared = TWO_CHOICES.format(most=100_000).replace("secret != guess", "guess != 77_777")
+        verdict = check_text(tmp_path, compared, **named)
+        assert (verdict.verdict, verdict.limits) == ("violated", ())
+        assert any("stand for all of them" in note for note in verdict.notes)
 
 
 def test_wide_values_are_proved_by_a_circuit(tmp_path: Path) -> None:
@@ -115,8 +119,11 @@ def test_without_a_solver_one_line_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mazurka.symbolic.options.find_spec", lambda name: None)
-    with pytest.raises(UnsupportedError, match=r"outcomes; .*pip install 'mazurka\[symbolic\]'$"):
-        check_text(tmp_path, TWO_CHOICES.format(most=100_000))
+    right = TWO_CHOICES.format(most=100_000).replace("secret < 100000 // 2", "guess >= 0")
+    verdict = check_text(tmp_path, right)
+    assert verdict.verdict == "inconclusive"
+    assert "outcomes at" in verdict.limits[0]
+    assert any("pip install 'mazurka[symbolic]'" in note for note in verdict.notes)
 
 
 # --- when to turn -------------------------------------------------------------------------------

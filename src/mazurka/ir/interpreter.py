@@ -134,7 +134,7 @@ class StepRun:
             case Convert(operand, width, signed):
                 return arithmetic.convert(self.evaluate(operand), width, signed)
             case Choice():
-                return self.choice
+                return arithmetic.wrap(self.choice)
 
     def binary(self, operator: str, left: int, right: int) -> int:
         result = arithmetic.binary(operator, left, right)
@@ -186,6 +186,7 @@ class StepRun:
         self.choice = 0
         if edge.choices > 1:
             self.rest_of_choice, self.choice = divmod(self.rest_of_choice, edge.choices)
+            self.watch.remembered = None  # another choice may be made next time
         for operation in edge.operations:
             match operation:
                 case Assign(address, value):
@@ -363,6 +364,10 @@ class Interpreter:
                 yield choice, step
 
 
+ENDLESS = 2**200
+"""As many choices has a step that may choose again and again."""
+
+
 def find_choice_bounds(program: Program, thread: int) -> tuple[int, ...]:
     """Return for each location the largest product of choices along any step from there."""
     key = "_choice_bounds"
@@ -389,7 +394,7 @@ def _compute_choice_bounds(program: Program, thread: int) -> tuple[int, ...]:
     while changed:
         changed = False
         for edge in edges:
-            product = edge.choices * beyond(edge.target)
+            product = min(edge.choices * beyond(edge.target), ENDLESS)
             if product > inside.get(edge.source, 1):
                 inside[edge.source] = product
                 changed = True

@@ -355,7 +355,7 @@ def _edge(reader: Reader, last: int) -> Edge:
         span=_span(reader.field("span")),
         guard=reader.field("guard").optional(_expression),
         operations=reader.field("operations").each(_operation),
-        choices=reader.field("choices").number(1, 2**31),
+        choices=reader.field("choices").number(1, 2**64),
         atomic=reader.field("atomic").flag(),
         subject=reader.field("subject").optional(_expression),
         text=reader.field("text").text(),

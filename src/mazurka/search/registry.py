@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from mazurka.errors import InternalError, OptionError, suggest
 from mazurka.search.options import ORDERS, PROPERTIES, TAKEN, Option, SearchOptions, one_of
+from mazurka.search.sampled import with_samples
 from mazurka.search.strategy import Chosen, Observer, Strategy
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ def _load(engine: str, name: str) -> Strategy:
         raise InternalError(f"{module.__file__} defines no STRATEGY whose name is {name!r}")
     for problem in _find_mistakes(strategy):
         raise InternalError(f"{module.__file__} declares {problem}")
-    return replace(strategy, engine=engine)
+    run = strategy.run if strategy.takes_any_choice else with_samples(strategy.run)
+    return replace(strategy, engine=engine, run=run)
 
 
 def _find_mistakes(strategy: Strategy) -> Iterator[str]:

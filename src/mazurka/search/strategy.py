@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from mazurka.search.options import Option, SearchOptions
 from mazurka.search.result import SearchResult, Statistics
@@ -34,6 +34,10 @@ class Silent:
     def notice(self, text: str) -> None: ...
 
 
+Search: TypeAlias = "Callable[[Program, SearchOptions, Observer], SearchResult]"
+"""Searches a program."""
+
+
 @dataclass(frozen=True)
 class Strategy:
     """One way to search.  The module that declares it is imported to list its options, so what
@@ -46,7 +50,7 @@ class Strategy:
     strategy with a weakness, those that it looks for."""
     orders: tuple[str, ...]
     """Orders that it can search in; only `dfs` where the order means nothing to it."""
-    run: Callable[[Program, SearchOptions, Observer], SearchResult]
+    run: Search
     weakness: str = ""
     """Why a strategy that is unsound by design may miss violations: `it may ...`.  It finds
     violations, and never excludes them."""
@@ -56,6 +60,9 @@ class Strategy:
     """Raises `OptionError` for options that make no sense together."""
     over_schedules: bool = False
     """It runs schedules to their end and stores no states, so it needs executions that end."""
+    takes_any_choice: bool = False
+    """It need not try the outcomes of a choice one by one; for others some are chosen where there
+    are too many (`mazurka.search.sampled`)."""
     reduces: bool = True
     """It leaves out what cannot change the verdict, and the scope of the verdict says so."""
     engine: str = ""

@@ -33,6 +33,7 @@ from mazurka.ir.program import (
     search_depth_first,
 )
 from mazurka.ir.values.footprints import Footprints
+from mazurka.ir.values.intervals import LARGEST, SMALLEST
 from mazurka.symbolic.environment import (
     Environment,
     PathView,
@@ -44,7 +45,7 @@ from mazurka.symbolic.environment import (
 from mazurka.symbolic.expressions import Evaluation
 from mazurka.symbolic.graph import FALSE, TRUE
 from mazurka.symbolic.record import Arrival, StepRecord
-from mazurka.symbolic.words import Word
+from mazurka.symbolic.words import WORD_BITS, Word
 
 UNROLLING = 32
 """How often a step's loops are followed, where nobody says."""
@@ -124,6 +125,8 @@ class StepEncoder:
         if raw is None:
             width = (count - 1).bit_length()
             raw = self.choices[key] = words.add_leaves(0, (1 << width) - 1)
+        if count == 1 << WORD_BITS:
+            return words.from_bits(words.literals(raw), SMALLEST, LARGEST)
         if raw.high == count - 1:
             return raw
         few = words.constant(count)

@@ -81,7 +81,7 @@ MALFORMED: list[tuple[Callable[[], Program], str]] = [
     (lambda: with_location(3, Location(resets=(99,))), "cell 99 is reset"),
     (lambda: with_location(3, Location(resets=(2,))), "program counter cannot be reset"),
     (lambda: with_location(3, Location(Mode.MERGED)), "an edge that is not local"),
-    (lambda: with_edge(1, target=4, kind=Kind.CHOOSE, choices=2), "inside an atomic loop"),
+    (lambda: with_edge(choices=2**63 + 1), "an edge has 9223372036854775809 choices"),
 ]
 
 

@@ -28,7 +28,7 @@ import llvmlite.binding as llvm
 from mazurka.deadline import TimeLimitError, check_time, seconds_left
 from mazurka.ir.interpreter import ATOMIC_LIMIT
 from mazurka.ir.native.canonical import fitting_symmetry, generate_canonical_step
-from mazurka.ir.native.expressions import Context, ThreadText, is_public
+from mazurka.ir.native.expressions import Context, ThreadText, is_public, word_literal
 from mazurka.ir.native.layout import Layout, make_layout, may_leave_range
 from mazurka.ir.passes.liveness import can_rest
 from mazurka.ir.program import (
@@ -51,6 +51,8 @@ WAITS = -1
 STOPPED = -2
 ENDED = -3
 INVALID = -4
+MOST_DIGITS = 2**64 - 1
+"""The most choices of an edge here; a search never tries so many one by one."""
 LARGE_PROGRAM = 400
 """From this many edges on, the code is optimized less."""
 PLAIN_STEP = "plain_step"
@@ -203,9 +205,10 @@ class _StepText(ThreadText):
         self.choices = edge.choices
         if edge.choices > 1:
             rest = self.value("load i64, ptr %rest")
-            digit = self.value(f"urem i64 {rest}, {edge.choices}")
+            count = word_literal(min(edge.choices, MOST_DIGITS))
+            digit = self.value(f"urem i64 {rest}, {count}")
             self.emit(f"store i64 {digit}, ptr %choice")
-            quotient = self.value(f"udiv i64 {rest}, {edge.choices}")
+            quotient = self.value(f"udiv i64 {rest}, {count}")
             self.emit(f"store i64 {quotient}, ptr %rest")
         for operation in edge.operations:
             if isinstance(operation, Check):

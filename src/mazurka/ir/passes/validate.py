@@ -35,6 +35,10 @@ from mazurka.ir.program import (
 from mazurka.ir.values.footprints import Footprints
 from mazurka.ir.values.intervals import LARGEST, SMALLEST
 
+MOST_CHOICES = 2**63
+ALL_NUMBERS = 2**64
+"""An edge may also choose among all 64-bit numbers."""
+
 
 class MalformedProgramError(MazurkaError):
     """The intermediate representation breaks one of its own rules."""
@@ -53,7 +57,6 @@ def validate(program: Program) -> None:
         for location in thread.locations:
             _validate_resets(program, number, thread, location)
         _validate_merged(footprints, number, thread)
-        _validate_atomic_choices(thread)
     for address, declaration in program.declared.items():
         problem = _check_declaration(program, address, declaration)
         if problem:
@@ -122,7 +125,7 @@ def _validate_edge(thread: Thread, edge: Edge) -> None:
         raise _fail(thread, edge.span, f"an edge leaves location {edge.source}")
     if not 0 <= edge.target < last or edge.target == IDLE:
         raise _fail(thread, edge.span, f"an edge leads to location {edge.target}")
-    if edge.choices < 1:
+    if not 1 <= edge.choices <= MOST_CHOICES and edge.choices != ALL_NUMBERS:
         raise _fail(thread, edge.span, f"an edge has {edge.choices} choices")
     if edge.choices > 1 and edge.kind is not Kind.CHOOSE and not edge.atomic:
         raise _fail(thread, edge.span, f"nondeterminism on an edge of kind {edge.kind}")
@@ -173,12 +176,3 @@ def _validate_merged(footprints: Footprints, number: int, thread: Thread) -> Non
             raise _fail(thread, edge.span, "an atomic section begins at a merged location")
     if thread.loop_heads(merged):
         raise _fail(thread, None, "merged locations form a cycle: a step might not end")
-
-
-def _validate_atomic_choices(thread: Thread) -> None:
-    """Check that no step can repeat a choice: its number of outcomes would have no bound."""
-    inner = {n for n, place in enumerate(thread.locations) if place.mode is Mode.ATOMIC}
-    for edge in thread.edges:
-        loops = {edge.source, edge.target} <= inner and edge.choices > 1
-        if loops and edge.source in thread.reachable(edge.target, inner):
-            raise _fail(thread, edge.span, "a nondeterministic choice inside an atomic loop")

@@ -33,6 +33,7 @@ STRATEGY = Strategy(
     summary="all reachable states as a binary decision diagram",
     preserves=frozenset({"assert", "deadlock", "race"}),
     orders=("dfs",),
+    takes_any_choice=True,
     reduces=False,
     run=run,
     options=(UNROLLED,),

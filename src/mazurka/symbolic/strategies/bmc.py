@@ -36,6 +36,7 @@ STRATEGY = Strategy(
     summary="a circuit of the program, unrolled and handed to a SAT solver",
     preserves=frozenset({"assert", "deadlock", "race"}),
     orders=("dfs",),
+    takes_any_choice=True,
     run=run,
     options=(INTERLEAVING, ROUNDS, UNROLLED),
     refuse=lambda options: require_solver(),

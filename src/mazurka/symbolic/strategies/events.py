@@ -35,6 +35,7 @@ STRATEGY = Strategy(
     summary="executions as partial orders of events, handed to a SAT solver",
     preserves=frozenset({"assert", "deadlock", "race"}),
     orders=("dfs",),
+    takes_any_choice=True,
     run=run,
     options=(ROUNDS, UNROLLED),
     refuse=lambda options: require_solver(),

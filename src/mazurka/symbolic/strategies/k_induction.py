@@ -44,6 +44,7 @@ STRATEGY = Strategy(
     summary="a circuit of the program, unrolled until violations are excluded by induction",
     preserves=frozenset({"assert", "deadlock", "race"}),
     orders=("dfs",),
+    takes_any_choice=True,
     run=run,
     options=(INTERLEAVING, ROUNDS, UNROLLED),
     refuse=refuse,

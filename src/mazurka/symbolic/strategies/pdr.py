@@ -51,6 +51,7 @@ STRATEGY = Strategy(
     summary="a circuit of the program, and an inductive invariant of it that a SAT solver finds",
     preserves=frozenset({"assert", "deadlock", "race"}),
     orders=("dfs",),
+    takes_any_choice=True,
     run=run,
     options=(INTERLEAVING, INVARIANT, UNROLLED),
     refuse=refuse,

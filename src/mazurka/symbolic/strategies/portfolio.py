@@ -37,6 +37,7 @@ STRATEGY = Strategy(
     summary="bmc and pdr side by side: the first that decides has the answer",
     preserves=frozenset({"assert", "deadlock", "race"}),
     orders=("dfs",),
+    takes_any_choice=True,
     run=run,
     options=(INTERLEAVING, INVARIANT, ROUNDS, UNROLLED),
     refuse=lambda options: require_solver(),
