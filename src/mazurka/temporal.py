@@ -178,7 +178,7 @@ def describe_scope(subject: FormulaSubject, result: SearchResult) -> str:
     done = result.violation is None and not result.limits
     runs = f"{'all ' if done else ''}{fair}runs"
     how = "unreduced"
-    if figures.unrolled is None:
+    if figures.unrolled is None or (figures.states and figures.proof is None):
         size = f"{counted(figures.states, 'state')} of the product examined"
     else:
         how = "unreduced, step by step"

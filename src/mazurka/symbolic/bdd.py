@@ -17,7 +17,7 @@ from dataclasses import replace
 from mazurka.deadline import check_time
 from mazurka.ir.program import Program
 from mazurka.search import Observer, SearchOptions, Statistics, Violation
-from mazurka.symbolic.bmc import PHASE, UNITS, CircuitSearch
+from mazurka.symbolic.bmc import PHASE, UNITS, CircuitSearch, SearchSubject
 from mazurka.symbolic.circuit import Circuit, Interleaving
 from mazurka.symbolic.ends import Ends
 from mazurka.symbolic.environment import BINARY
@@ -25,7 +25,7 @@ from mazurka.symbolic.graph import FALSE
 from mazurka.symbolic.options import require_diagrams
 from mazurka.symbolic.partition import Partition
 from mazurka.symbolic.schedules import ScheduleReader
-from mazurka.symbolic.solving.diagrams import DiagramSolver, TargetFound
+from mazurka.symbolic.solving.diagrams import AllStates, DiagramSolver, TargetFound
 from mazurka.symbolic.solving.reachability import ReachProgress
 
 
@@ -37,8 +37,14 @@ class DiagramSearch(CircuitSearch):
     nodes = 0
     """The largest diagram of all states that was seen."""
 
-    def __init__(self, program: Program, options: SearchOptions, observer: Observer) -> None:
-        super().__init__(program, options, observer)
+    def __init__(
+        self,
+        program: Program,
+        options: SearchOptions,
+        observer: Observer,
+        subject: SearchSubject | None = None,
+    ) -> None:
+        super().__init__(program, options, observer, subject)
         self.interleaving = Interleaving.FULL
         self.unit = UNITS[self.interleaving]
 
@@ -52,10 +58,18 @@ class DiagramSearch(CircuitSearch):
             found = solver.reach(reach.problem, self.hear, reach.report)
         if found is not None:
             self.covered, self.states = found.passes, found.states
-            many = f"{found.states:,} reachable state{'' if found.states == 1 else 's'}"
-            self.proof = f"a decision diagram of all {many}"
+            self.conclude(circuit, reach.partition, found)
             complete = not self.limits
             self.stop_notes = reach.ends.describe(self.options.properties, complete=complete)
+
+    def divide(self, circuit: Circuit) -> Partition:
+        """The parts of the circuit."""
+        return Partition(circuit)
+
+    def conclude(self, circuit: Circuit, partition: Partition, found: AllStates) -> None:
+        """Say what follows from all states."""
+        many = f"{found.states:,} reachable state{'' if found.states == 1 else 's'}"
+        self.proof = f"a decision diagram of all {many}"
 
     def wait_for(self, solver: DiagramSolver) -> None:
         """Look at the limits while the other process works."""
@@ -87,7 +101,7 @@ class _Reaching:
     def __init__(self, owner: DiagramSearch, circuit: Circuit) -> None:
         self.owner, self.circuit = owner, circuit
         self.ends = Ends(circuit)
-        self.partition = Partition(circuit)
+        self.partition = owner.divide(circuit)
         named = [(name, circuit.bad) for name in circuit.bad]
         named += [(name, circuit.unknown) for name in circuit.unknown]
         named += [(name, self.ends.unseen) for name in self.ends.unseen]
@@ -99,7 +113,7 @@ class _Reaching:
         """Judge a target that can hold; whether to go on."""
         owner, circuit = self.owner, self.circuit
         name, _ = self.targets[found.target]
-        frames = [self._choose(part, inputs) for part, inputs in found.frames]
+        frames = [self.partition.choose(part, inputs) for part, inputs in found.frames]
         if name in self.ends.unseen:
             self.ends.note(name, frames)
             return True
@@ -110,11 +124,3 @@ class _Reaching:
             return False
         assert step is not None
         return not owner.examine_unknown(path, step)
-
-    def _choose(self, part: int, inputs: list[int]) -> list[int]:
-        """The inputs of a frame, with those that choose the thread of a part."""
-        if part < 0:
-            return inputs
-        thread = self.partition.parts[part].thread
-        many = len(self.partition.choosing)
-        return [*(thread >> place & 1 for place in range(many)), *inputs[many:]]

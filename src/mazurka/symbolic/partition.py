@@ -25,28 +25,38 @@ FORCE_ROUNDS = 60
 class Partition:
     """The parts of a circuit of single steps, in literals of its graph."""
 
-    def __init__(self, circuit: Circuit) -> None:
+    def __init__(
+        self, circuit: Circuit, movers: Sequence[int] | None = None, justice: Sequence[int] = ()
+    ) -> None:
+        """`movers` are the threads among which the inputs choose, all where they are not given.
+        `justice` are literals about transitions: `conditions` says what becomes of them."""
         self.circuit, self.graph = circuit, circuit.graph
         self.state = [latch.literal for latch in circuit.latches]
-        count = len(circuit.program.threads)
-        self.choosing = circuit.inputs[: (count - 1).bit_length()]
+        if movers is None:
+            movers = range(len(circuit.program.threads))
+        self.choosing = circuit.inputs[: max(movers, default=0).bit_length()]
         """The inputs that choose the thread (`mazurka.symbolic.interleavings.full`)."""
         self.parts: list[StepPart] = []
-        for thread in range(count):
-            self._add_thread(thread)
+        self.conditions: list[list[int]] = [[] for _ in justice]
+        """By literal of justice, and by part, whether a transition of the part meets it."""
+        for thread in movers:
+            self._add_thread(thread, justice)
 
-    def _add_thread(self, thread: int) -> None:
+    def _add_thread(self, thread: int, justice: Sequence[int]) -> None:
         circuit, graph = self.circuit, self.graph
         chosen = {bit: thread >> place & 1 for place, bit in enumerate(self.choosing)}
-        taken = graph.substitute([circuit.constraint, *circuit.nexts], chosen)
+        taken = graph.substitute([circuit.constraint, *justice, *circuit.nexts], chosen)
         counter = circuit.program.threads[thread].counter
         slot, places = circuit.bits.layout.slots[counter], circuit.bits.positions(counter)
         for location in circuit.bits.layout.starts[thread]:
             code = slot.encode(location) if slot.width else 0
             at = {self.state[place]: code >> i & 1 for i, place in enumerate(places)}
-            guard, *nexts = graph.substitute(taken, at)
+            guard, *rest = graph.substitute(taken, at)
             if guard == FALSE:
                 continue
+            nexts = rest[len(justice) :]
+            for condition, met in zip(self.conditions, rest[: len(justice)], strict=True):
+                condition.append(met)
             here = [bit ^ 1 ^ value for bit, value in at.items()]
             before = [at.get(literal, literal) for literal in self.state]
             changes = tuple(
@@ -61,6 +71,7 @@ class Partition:
         circuit = self.circuit
         roots = [literal for part in self.parts for _, literal in part.changes]
         roots += [*(part.guard for part in self.parts), *targets]
+        roots += [literal for condition in self.conditions for literal in condition]
         numbering = Numbering(self.graph, [*self.state, *circuit.inputs], roots)
         name = numbering.literal
         return ReachProblem(
@@ -74,6 +85,7 @@ class Partition:
             targets=tuple(map(name, targets)),
             order=tuple(self.order_variables(targets)),
             most_bytes=most_bytes,
+            conditions=tuple(tuple(map(name, each)) for each in self.conditions),
         )
 
     # --- the order of variables -----------------------------------------------------------------
@@ -93,6 +105,13 @@ class Partition:
 
     def _support(self, literal: int, number: dict[int, int]) -> set[int]:
         return {number[leaf] for leaf in self.graph.find_support([literal])}
+
+    def choose(self, part: int, inputs: list[int]) -> list[int]:
+        """The inputs of a frame, with those that choose the thread of a part; -1 leaves them."""
+        if part < 0:
+            return inputs
+        thread, many = self.parts[part].thread, len(self.choosing)
+        return [*(thread >> place & 1 for place in range(many)), *inputs[many:]]
 
     def _order_cells(self, number: dict[int, int]) -> list[int]:
         """Bits by thread, those of shared cells last, then the inputs."""

@@ -10,7 +10,8 @@ from array import array
 from collections.abc import Callable
 from typing import NamedTuple
 
-from mazurka.symbolic.solving.process import FOUND, PROGRESS, REACH
+from mazurka.symbolic.solving.fair_cycles import LassoFrames
+from mazurka.symbolic.solving.process import FOUND, LASSO, PROGRESS, REACH
 from mazurka.symbolic.solving.reachability import ReachProblem, ReachProgress
 from mazurka.symbolic.solving.solver import Solver
 
@@ -28,6 +29,8 @@ class AllStates(NamedTuple):
 
     states: int
     passes: int
+    lasso: LassoFrames | None = None
+    """A fair cycle, and a way there, where one was looked for and found."""
 
 
 class DiagramSolver(Solver):
@@ -42,6 +45,7 @@ class DiagramSolver(Solver):
         """Find them; `report` hears of each target that can hold, and says whether to go on.  None
         where it has said no."""
         self._send(REACH, problem.to_numbers())
+        lasso = None
         while True:
             command, numbers = self._hear()
             if command == PROGRESS:
@@ -52,13 +56,20 @@ class DiagramSolver(Solver):
                 self._send(PROGRESS, [int(goes_on)])
                 if not goes_on:
                     return None
+            elif command == LASSO:
+                lasso = LassoFrames(_read_frames(numbers, problem.inputs), numbers[0])
+                self._send(PROGRESS, [1])
             else:
-                return AllStates(int("".join(map(str, numbers[1:]))), numbers[0])
+                return AllStates(int("".join(map(str, numbers[1:]))), numbers[0], lasso)
 
 
 def _read_target(numbers: array[int], inputs: int) -> TargetFound:
-    frames = [
+    return TargetFound(numbers[0], _read_frames(numbers, inputs))
+
+
+def _read_frames(numbers: array[int], inputs: int) -> list[tuple[int, list[int]]]:
+    """The frames behind the first number, each a part and its inputs."""
+    return [
         (numbers[start], list(numbers[start + 1 : start + 1 + inputs]))
         for start in range(1, len(numbers), 1 + inputs)
     ]
-    return TargetFound(numbers[0], frames)

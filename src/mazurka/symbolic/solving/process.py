@@ -18,7 +18,9 @@ number of frames |
 | `REACH` | a `ReachProblem` of `mazurka.symbolic.solving.reachability` | now and then `PROGRESS` \
 with its three numbers, to be answered by `PROGRESS`; `FOUND` with the number of a target and for \
 each frame the part and the values of all inputs, to be answered by `PROGRESS` with 1 to go on, or \
-0 to end; then `PROVED` with the number of passes, and of states, a digit a number |
+0 to end; where there are conditions and a fair cycle, `LASSO` with the number of frames before \
+its loop, and for each frame the same, to be answered by `PROGRESS`; then `PROVED` with the number \
+of passes, and of states, a digit a number |
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ from typing import Any, BinaryIO
 
 NEW, ADD, SOLVE, VALUES, CORE = b"N", b"A", b"S", b"V", b"C"
 PROVE, PROGRESS, PROVED, FOUND, UNDECIDED = b"I", b"P", b"Y", b"F", b"U"
-REACH = b"R"
+REACH, LASSO = b"R", b"L"
 HEADER = struct.Struct("<cI")
 NUMBER = "i"
 NUMBER_BYTES = array(NUMBER).itemsize
@@ -147,8 +149,17 @@ def reach(
         lambda progress: ask(PROGRESS, progress),
         report,
     )
-    if search.search():
-        send(PROVED, [search.passes, *map(int, str(search.count()))])
+    if not search.search():
+        return
+    if search.conditions:
+        cycles = load_beside("fair_cycles").FairCycles(
+            search, lambda nodes: ask(PROGRESS, [search.passes, search.rings, nodes])
+        )
+        lasso = cycles.find()
+        if lasso is not None:
+            flat = [number for part, inputs in lasso.frames for number in (part, *inputs)]
+            ask(LASSO, [lasso.loop, *flat])
+    send(PROVED, [search.passes, *map(int, str(search.count()))])
 
 
 def load_beside(name: str) -> Any:

@@ -63,15 +63,20 @@ class ReachProblem(NamedTuple):
     order: tuple[int, ...]
     """The variables of the state and the inputs, in the order in which they are declared."""
     most_bytes: int
+    conditions: tuple[tuple[int, ...], ...] = ()
+    """Where fair cycles are looked for (`mazurka.symbolic.solving.fair_cycles`): by condition, and
+    by part, whether a transition of the part meets it."""
 
     def to_numbers(self) -> list[int]:
         numbers = [len(self.first), self.inputs, len(self.conjunctions), len(self.parts)]
-        numbers += [len(self.targets), min(self.most_bytes >> 20, 2**31 - 1), *self.first]
+        numbers += [len(self.targets), min(self.most_bytes >> 20, 2**31 - 1)]
+        numbers += [len(self.conditions), *self.first]
         numbers += [literal for pair in self.conjunctions for literal in pair]
         for part in self.parts:
             numbers += [part.thread, part.guard, len(part.changes)]
             numbers += [number for change in part.changes for number in change]
-        return [*numbers, *self.targets, *self.order]
+        numbers += [*self.targets, *self.order]
+        return [*numbers, *(literal for condition in self.conditions for literal in condition)]
 
     @classmethod
     def from_numbers(cls, numbers: array[int]) -> ReachProblem:
@@ -82,7 +87,7 @@ class ReachProblem(NamedTuple):
             place += count
             return numbers[place - count : place]
 
-        state, inputs, conjunctions, parts, targets, megabytes = take(6)
+        state, inputs, conjunctions, parts, targets, megabytes, conditions = take(7)
         first, pairs = tuple(take(state)), take(2 * conjunctions)
         made = []
         for _ in range(parts):
@@ -97,6 +102,7 @@ class ReachProblem(NamedTuple):
             tuple(take(targets)),
             tuple(take(state + inputs)),
             megabytes << 20,
+            tuple(tuple(take(parts)) for _ in range(conditions)),
         )
 
 
@@ -163,6 +169,8 @@ class Reachability:
             place: (literals(literal), self._without_inputs(literals(literal)))
             for place, literal in enumerate(problem.targets)
         }
+        self.conditions = [list(map(literals, each)) for each in problem.conditions]
+        """By condition and part the transitions that meet it."""
         threads = dict.fromkeys(part.thread for part in problem.parts)
         self.turns = [
             [place for place, part in enumerate(problem.parts) if part.thread == thread]
@@ -215,15 +223,20 @@ class Reachability:
         changed = [place for place, _ in part.changes]
         wanted = {f"x{place}" for place in changed} | set(self.free)
         clusters = self._forget_lone_inputs(relation)
-        supports = [set(bdd.support(each)) for each in clusters]
-        quantified = []
+        renaming = {f"y{place}": f"x{place}" for place in changed}
+        return DiagramPart(clusters, self.schedule(clusters, wanted), renaming, changed, relation)
+
+    def schedule(self, clusters: Sequence[Any], wanted: set[str]) -> list[list[str]]:
+        """By cluster the variables, of those that are to be quantified, on which no later one
+        depends."""
+        supports = [set(self.bdd.support(each)) for each in clusters]
+        left, quantified = set(wanted), []
         for place, support in enumerate(supports):
             later = set().union(*supports[place + 1 :])
-            due = wanted - later if place == len(supports) - 1 else wanted & support - later
-            wanted -= due
+            due = left - later if place == len(supports) - 1 else left & support - later
+            left -= due
             quantified.append(sorted(due))
-        renaming = {f"y{place}": f"x{place}" for place in changed}
-        return DiagramPart(clusters, quantified, renaming, changed, relation)
+        return quantified
 
     def _cluster(self, conjuncts: Iterable[Any]) -> list[Any]:
         """Join conjuncts as long as what comes of it is small."""
@@ -317,9 +330,20 @@ class Reachability:
         """The parts, and the inputs, of the steps from the first state to one of the states that
         were just found, and the inputs with which the target holds there."""
         state = self.bdd.pick(hit, care_vars=set(self.state))
-        frames = [(-1, self._pick_inputs(self.bdd.let(state, target)))]
+        return [*self.find_steps(state), (-1, self._pick_inputs(self.bdd.let(state, target)))]
+
+    def pick_early(self, states: Any) -> dict[str, bool]:
+        """One of some states, found in a pass as early as possible."""
+        found = (start.reached & states for start in self.starts)
+        early = next((each for each in found if each != self.bdd.false), states)
+        return dict(self.bdd.pick(early, care_vars=set(self.state)))
+
+    def find_steps(self, state: dict[str, bool]) -> list[tuple[int, list[int]]]:
+        """The parts, and the inputs, of the steps from the first state to one that was found."""
+        frames: list[tuple[int, list[int]]] = []
         for start in reversed(self.starts):
-            state = self._go_back(state, start, frames)
+            if self.bdd.cube(state) & start.reached == self.bdd.false:
+                state = self._go_back(state, start, frames)
         return frames[::-1]
 
     def _go_back(

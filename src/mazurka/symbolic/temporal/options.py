@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mazurka.errors import OptionError
 
-FORMULA_STRATEGIES = ("bmc", "k-induction", "pdr", "portfolio")
+FORMULA_STRATEGIES = ("bdd", "bmc", "k-induction", "pdr", "portfolio")
 """As `mazurka.symbolic.temporal.searches` has them; the last one is taken where nobody chose."""
 
 
