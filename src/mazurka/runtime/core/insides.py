@@ -134,19 +134,29 @@ def entries(values: dict[Any, Any]) -> list[tuple[Any, Any]]:
     return list(dict.items(values))
 
 
-_KEEPING: Final = (GetSetDescriptorType, MemberDescriptorType)
-
-
 def attributes(kind: type) -> Callable[[Any], Any] | None:
     """Return what gives the dictionary of an object of a class; None if objects have none.
 
-    A class that has a `__dict__` of its own making, as proxies do, hides the true one.
+    A class that has a `__dict__` of its own making, as proxies do, hides the true one.  Classes
+    that mypyc makes keep it in a slot, which may be empty; then the result is None.
     """
     for ancestor in ancestors(kind):
         found = names_in_class(ancestor).get("__dict__")
         if found is not None:
-            return found.__get__ if type(found) in _KEEPING else None
+            if type(found) is MemberDescriptorType:
+                return _get_if_any(found)
+            return found.__get__ if type(found) is GetSetDescriptorType else None
     return None
+
+
+def _get_if_any(slot: Any) -> Callable[[Any], Any]:
+    def get(thing: Any) -> Any:
+        try:
+            return slot.__get__(thing)
+        except AttributeError:
+            return None
+
+    return get
 
 
 def slots(kind: type) -> list[tuple[str, MemberDescriptorType]]:

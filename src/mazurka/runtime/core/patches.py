@@ -6,7 +6,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 from mazurka.runtime.core.insides import entries, is_module, names_in, names_in_class
@@ -18,6 +18,17 @@ _originals: dict[tuple[type, str], Any] = {}
 def original(owner: type, name: str) -> Any:
     """Return the method that a patched one stands for."""
     return _originals[owner, name]
+
+
+def bind_as_builtin(function: Callable[..., Any], real: Any) -> Callable[..., Any]:
+    """Make what stands for a built-in function: a method of its module.
+
+    A class that holds a built-in function does not make a method of it (`now = time.time`), and so
+    it is with a bound method.  The function takes the module first, and gets the name of the real
+    one.
+    """
+    function.__name__ = real.__name__
+    return MethodType(function, real.__self__)
 
 
 class Patches:

@@ -31,7 +31,7 @@ from typing import Any
 from mazurka.runtime.core.daemons import spend
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.operations import Nap, ReadClock, dial
-from mazurka.runtime.core.patches import Patches
+from mazurka.runtime.core.patches import Patches, bind_as_builtin
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.sites import reckons
 from mazurka.runtime.core.spinning import FOREVER, LEAP, SpinHistory
@@ -43,7 +43,7 @@ _SECOND = 10**9
 
 
 def _make_sleep(real: Callable[[float], None]) -> Callable[[float], None]:
-    def sleep(seconds: float, /) -> None:
+    def sleep(_module: object, seconds: float, /) -> None:
         run = session.current
         if run.ident != get_ident():
             real(seconds)
@@ -53,17 +53,20 @@ def _make_sleep(real: Callable[[float], None]) -> Callable[[float], None]:
         run.point(Nap(float(seconds)))
         spend(run, float(seconds))
 
-    return sleep
+    return bind_as_builtin(sleep, real)
 
 
-def make_virtual(real: Callable[[], Any], nanoseconds: bool = False) -> Callable[[], Any]:
-    """Make a clock that shows virtual time."""
-    start = real()
+def make_virtual(
+    real: Callable[..., Any], nanoseconds: bool = False, number: int | None = None
+) -> Callable[[], Any]:
+    """Make a clock that shows virtual time; the real one may take the number of a clock."""
+    read = real if number is None else partial(real, number)
+    start = read()
 
-    def clock() -> Any:
+    def clock(_module: object, /) -> Any:
         run = session.current
         if run.ident != get_ident():
-            return real()
+            return read()
         if reckons(_getframe(1)):
             _pass_moment(run)
         else:
@@ -71,7 +74,7 @@ def make_virtual(real: Callable[[], Any], nanoseconds: bool = False) -> Callable
         now = run.running.time
         return start + int(now * _SECOND) if nanoseconds else start + now
 
-    return clock
+    return bind_as_builtin(clock, real)
 
 
 def _look(run: Scheduler) -> None:
@@ -107,10 +110,10 @@ def _pass_moment(run: Scheduler, leap: int = LEAP) -> None:
 def _make_teller(real: Callable[[float], Any], wall: Callable[[], float]) -> Callable[..., Any]:
     """Make `localtime`, `gmtime` or `ctime`, which take the time of day if they are given none."""
 
-    def told(seconds: float | None = None, /) -> Any:
+    def told(_module: object, seconds: float | None = None, /) -> Any:
         return real(wall() if seconds is None else seconds)
 
-    return told
+    return bind_as_builtin(told, real)
 
 
 def _make_writer(
@@ -119,28 +122,28 @@ def _make_writer(
     """Make `asctime` or `strftime`, which do so after a fixed number of other arguments."""
     local = time.localtime
 
-    def written(*given: Any) -> str:
+    def written(_module: object, /, *given: Any) -> str:
         return real(*given, local(wall())) if len(given) == fixed else real(*given)
 
-    return written
+    return bind_as_builtin(written, real)
 
 
 def _make_numbered(real: Callable[[int], Any], nanoseconds: bool) -> Callable[[int], Any]:
     """Make `clock_gettime`, which shows a clock by its number."""
     clocks = {
-        number: make_virtual(partial(real, number), nanoseconds)
+        number: make_virtual(real, nanoseconds, number)
         for name, number in vars(time).items()
         if name.startswith("CLOCK_") and not name.endswith("CPUTIME_ID")
     }
 
-    def numbered(number: int, /) -> Any:
+    def numbered(_module: object, number: int, /) -> Any:
         clock = clocks.get(number)
         if clock is not None:
             return clock()
         unobserved.note(f"time.{real.__name__}")
         return real(number)
 
-    return numbered
+    return bind_as_builtin(numbered, real)
 
 
 def _of_day(wall: Callable[[], float]) -> Iterator[tuple[Any, Any]]:
@@ -175,10 +178,7 @@ def _replace(undo: Patches, settings: ControlSettings) -> list[tuple[Any, Any]]:
                 wall = found[-1][1]
     assert wall is not None
     undo.append(_forget)
-    found += [*_of_day(wall), *_by_number()]
-    for real, ours in found:
-        ours.__name__ = real.__name__
-    return found
+    return [*found, *_of_day(wall), *_by_number()]
 
 
 def _forget() -> None:

@@ -25,7 +25,7 @@ from mazurka.runtime.core.daemons import spend
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.names import adopt, name_of
 from mazurka.runtime.core.operations import Object, Purpose, TryOperation, Waiting, make_operation
-from mazurka.runtime.core.patches import Patches
+from mazurka.runtime.core.patches import Patches, bind_as_builtin
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.primitives.primitive import Primitive
 
@@ -359,7 +359,7 @@ class RLock(ControlledLock):
         return f"<{how} _thread.RLock object count={self.count} at {id(self):#x}>"
 
 
-def _allocate_lock() -> Any:
+def _allocate_lock(_module: object, /) -> Any:
     """Stand for `_thread.allocate_lock`.  The locks with which Python guards imports stay real."""
     importing = sys._getframe(1).f_globals.get("__name__") in _IMPORTERS
     return allocate_lock() if importing else Lock()
@@ -377,7 +377,7 @@ def _install(patches: Patches) -> None:
     for name in ("Lock", "_allocate_lock", "_CRLock"):
         patches.attribute(threading, name, RLock if name == "_CRLock" else Lock)
     for name in ("allocate_lock", "allocate"):
-        patches.attribute(_thread, name, _allocate_lock)
+        patches.attribute(_thread, name, bind_as_builtin(_allocate_lock, allocate_lock))
 
 
 PRIMITIVE = Primitive(

@@ -24,10 +24,11 @@ import tempfile
 from _thread import get_ident
 from collections.abc import Callable
 from hashlib import shake_128
+from types import MethodType
 from typing import Any, Final
 
 from mazurka.runtime.core.host import ControlSettings
-from mazurka.runtime.core.patches import Patches, original
+from mazurka.runtime.core.patches import Patches, bind_as_builtin, original
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.primitives.primitive import Primitive
 from mazurka.runtime.sharing.monitoring import unobserved
@@ -49,12 +50,12 @@ def draw_bytes(size: int) -> bytes:
 
 
 def _make_source(real: Callable[[int], bytes]) -> Callable[[int], bytes]:
-    def urandom(size: int, /) -> bytes:
+    def urandom(_module: object, size: int, /) -> bytes:
         if session.current.ident != get_ident() or size < 0:
             return real(size)
         return draw_bytes(size)
 
-    return urandom
+    return bind_as_builtin(urandom, real)
 
 
 def _draw_name(self: Any) -> str:
@@ -80,18 +81,11 @@ def _seed(self: Any, a: Any = None, version: int = 2) -> None:
     original(random.Random, "seed")(self, a, version)
 
 
-def _seed_all(a: Any = None, version: int = 2) -> None:
-    """`random.seed`"""
-    _seed(_GLOBAL, a, version)
-
-
 _GLOBAL: Final[random.Random] = random.seed.__self__  # type: ignore[attr-defined]
 
 
 def _replace(undo: Patches, settings: ControlSettings) -> list[tuple[Any, Any]]:
-    source = _make_source(os.urandom)
-    source.__name__ = os.urandom.__name__
-    return [(os.urandom, source), (random.seed, _seed_all)]
+    return [(os.urandom, _make_source(os.urandom)), (random.seed, MethodType(_seed, _GLOBAL))]
 
 
 def _install(patches: Patches) -> None:

@@ -26,7 +26,7 @@ from typing import Any, Final, cast
 from mazurka.runtime.core.daemons import spend
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.operations import Object, RealOperation, TryOperation
-from mazurka.runtime.core.patches import Patches, original
+from mazurka.runtime.core.patches import Patches, bind_as_builtin, original
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.tasks import Join, Life, LookAlive, StartThread, Task, Unwind
 from mazurka.runtime.primitives.executor import executor_of
@@ -246,7 +246,8 @@ def _is_alive(self: Any) -> bool:
     return life.state == "alive"
 
 
-def start_new_thread(
+def _start_new_thread(
+    _module: object,
     function: Callable[..., object],
     args: tuple[Any, ...],
     kwargs: dict[str, Any] | None = None,
@@ -345,9 +346,12 @@ def _look(run: Scheduler, thread: Any, name: str) -> None:
         run.point(LookAlive(life))
 
 
+_start_low: Final = bind_as_builtin(_start_new_thread, real_start_new_thread)
+
+
 def _replace(undo: Patches, settings: ControlSettings) -> list[tuple[Any, Any]]:
     return [
-        (real_start_new_thread, start_new_thread),
+        (real_start_new_thread, _start_low),
         (_real_enumerate, _enumerate),
         (_real_active_count, _active_count),
     ]
@@ -364,7 +368,7 @@ def _install(patches: Patches) -> None:
     patches.attribute(threading, "enumerate", _enumerate)
     patches.attribute(threading, "active_count", _active_count)
     for name in ("start_new_thread", "start_new"):
-        patches.attribute(_thread, name, start_new_thread)
+        patches.attribute(_thread, name, _start_low)
 
 
 PRIMITIVE = Primitive(

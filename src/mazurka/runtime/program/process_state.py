@@ -25,6 +25,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, Final, NamedTuple
 
+from mazurka.runtime.core.patches import bind_as_builtin
 from mazurka.runtime.core.scheduler import session
 
 LOOKS: Final = 3
@@ -266,17 +267,17 @@ def hold_farewells() -> list[tuple[Any, Any]]:
     registers stays, and so does what a module registers when it is imported.
     """
 
-    def register(function: Any, /, *arguments: Any, **named: Any) -> Any:
+    def register(_module: object, function: Any, /, *arguments: Any, **named: Any) -> Any:
         if session.current.ident == get_ident() and not _stays(sys._getframe(1)):
             return function
         return real(function, *arguments, **named)
 
-    def unregister(function: Any, /) -> None:
+    def unregister(_module: object, function: Any, /) -> None:
         if session.current.ident != get_ident():
             forget(function)
 
     real, forget = atexit.register, atexit.unregister
-    return [(real, register), (forget, unregister)]
+    return [(real, bind_as_builtin(register, real)), (forget, bind_as_builtin(unregister, forget))]
 
 
 def _stays(frame: FrameType | None) -> bool:

@@ -6,7 +6,8 @@ module there, as if it had been imported before the test.  Where that is not so,
 and the module is named:
 
 - a module that is imported once more, since the test has taken it out of `sys.modules`;
-- one whose import fails: its code runs in every execution;
+- one whose import fails once more: its code runs in every execution.  If it fails in a run that
+  does not count, since a package tries what there is while it is imported, nobody tries again;
 - one whose code runs without an import: `loader.exec_module(module)`, `importlib.reload(module)`.
 """
 
@@ -86,16 +87,17 @@ class Imports:
             module: ModuleType = self._load(spec)
             return module
         name = str(spec.name)
-        again = name in self._imported
-        if not again:
+        if name not in self._imported:
             self._imported.add(name)
-            learned.news.append(f"import of {name}")
+            learned.news.append(_news_of(name))
+        again = _news_of(name) not in learned.news  # otherwise this run does not count
         self._importing[me] = self._importing.get(me, 0) + 1
         try:
             with self._silence, program.state.keep_changes():
                 module = older_state.keep_changes(self._load, spec)
         except BaseException as error:
-            unobserved.note_code(f"module {name}", f"its import fails: {type(error).__name__}")
+            if again:
+                unobserved.note_code(f"module {name}", f"its import fails: {type(error).__name__}")
             raise
         finally:
             self._importing[me] -= 1
@@ -109,6 +111,10 @@ class Imports:
         me = get_ident()
         if session.current.ident == me and not self._importing.get(me):
             unobserved.note_code(f"module {module.__name__}", "its code runs without an import")
+
+
+def _news_of(name: str) -> str:
+    return f"import of {name}"
 
 
 class ImportFinder:

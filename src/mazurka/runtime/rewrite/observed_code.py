@@ -134,9 +134,10 @@ class ObservedCode(Rewriter):
                 self._observe_parts(name, module)
             elif name not in self.modules:
                 self._observe_modules([(name, module)], on_demand=True)
-                older_state.hold_for_now(find_parts(module))
-                self.met.append(name)
-                learned.news.append(f"module {name}")
+                if name in self.modules:  # a module of C code has none; some of its functions have
+                    older_state.hold_for_now(find_parts(module))
+                    self.met.append(name)
+                    learned.news.append(f"module {name}")
         if self.entrances.close(function):
             code = function.__code__
             if code not in self._entered:  # or it is made anew in every run

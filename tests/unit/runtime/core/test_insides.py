@@ -186,3 +186,20 @@ def test_a_class_that_c_code_has_not_finished_has_no_names(monkeypatch: pytest.M
     assert insides.names_in_class(int) == {}
     assert insides.ancestors(int) == (int,)
     assert insides.slots(int) == []
+
+
+def test_an_object_may_have_no_dictionary_yet() -> None:
+    """Classes that mypyc makes keep the dictionary in a slot, which is empty at first."""
+
+    class Slots:
+        __slots__ = ("space",)
+
+    class Compiled(Slots):
+        __slots__ = ()
+        __dict__ = vars(Slots)["space"]
+
+    get, thing = insides.attributes(Compiled), Compiled()
+    assert get is not None
+    assert get(thing) is None
+    thing.space = {"n": 1}
+    assert get(thing) is thing.space

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import queue
 import threading
 import time
@@ -414,3 +415,25 @@ def test_a_report_shows_what_was_read_and_can_be_replayed() -> None:
     assert result.token is not None
     again = mazurka.explore(is_in_time, preemptions=1)
     assert again.token == result.token
+
+
+# -- clocks as attributes of classes
+
+
+def test_a_clock_in_a_class_is_no_method() -> None:
+    """Built-in functions are not bound, whether a class is made before the exploration or in it."""
+
+    class Earlier:
+        now, sleep, draw = time.time, time.sleep, os.urandom
+
+    def test() -> None:
+        class Later:
+            now, sleep, draw = time.time, time.sleep, os.urandom
+
+        for kind in (Earlier, Later):
+            kind().sleep(1)
+            assert kind().now() >= start + 1
+            assert len(kind().draw(4)) == 4
+
+    start = time.time()
+    assert mazurka.explore(test, preemptions=0).verdict == "holds"

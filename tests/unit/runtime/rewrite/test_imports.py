@@ -23,6 +23,13 @@ box = Box()
 def add():
     box.n = box.n + 1
 """
+CHOICE = """
+for _ in range(2):
+    try:
+        import late_failure
+    except ZeroDivisionError:
+        pass
+"""
 PROGRAM = """
 import importlib, importlib.util, sys, threading
 def load(name):
@@ -47,8 +54,10 @@ def late_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
     (tmp_path / "pyproject.toml").touch()
     (tmp_path / "late_one.py").write_text(LATE)
     (tmp_path / "late_failure.py").write_text("1 / 0")
+    (tmp_path / "late_choice.py").write_text(CHOICE)
     yield
     sys.modules.pop("late_one", None)
+    sys.modules.pop("late_choice", None)
 
 
 def explore_work(folder: Path, work: str) -> Result:
@@ -85,6 +94,11 @@ def test_code_that_runs_in_every_execution_is_named(tmp_path: Path, work: str) -
     result = explore_work(tmp_path, work)
     assert result.verdict == INCONCLUSIVE, result.report()
     assert NAMED[work] in result.not_observed
+
+
+def test_what_a_package_tries_once_when_it_is_imported_proves_no_less(tmp_path: Path) -> None:
+    result = explore_work(tmp_path, "import late_choice")
+    assert (result.verdict, result.not_observed) == (HOLDS, ()), result.report()
 
 
 def test_a_module_that_is_not_there_proves_no_less(tmp_path: Path) -> None:

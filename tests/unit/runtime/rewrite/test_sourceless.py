@@ -363,3 +363,25 @@ def test_extension_modules_have_no_code(tmp_path: Path) -> None:
     module: Any = ModuleType("native")
     module.__file__ = str(tmp_path / f"native{importlib.machinery.EXTENSION_SUFFIXES[0]}")
     assert not has_code(module)
+
+
+def test_functions_of_extension_modules_are_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """mypyc compiles a module, but for methods that a decorator makes: dataclasses have some."""
+    native: Any = ModuleType("native")
+    native.__file__ = str(tmp_path / f"native{importlib.machinery.EXTENSION_SUFFIXES[0]}")
+    monkeypatch.setitem(sys.modules, "native", native)
+    exec("def bump(box):\n    box.n += 1\n", vars(native))
+    source = """
+import native
+class Box:
+    n = 0
+def program():
+    box = Box()
+    def work():
+        native.bump(box)
+    together(work, work)
+    return box.n
+"""
+    assert find(tmp_path, HEAD + source).outcomes == {1, 2}

@@ -297,6 +297,16 @@ class TestClass:
         together(lambda: self.values.append(2), lambda: None)
 
 
+def test_wrong_unread_output():
+    n = {"a": 0}  # named by its number among what the execution has met
+    def tell():
+        n["a"] += 1
+        if n["a"] == 1:
+            print("told")
+    together(tell, tell)
+    assert n["a"] == 2
+
+
 def test_wrong_output():
     def tell():
         print("printed")
@@ -384,7 +394,7 @@ def test_built_in_fixtures_are_new_in_each_execution(
 ) -> None:
     output = run(project, "test_built_in.py", *arguments) if arguments else built_in
     found = outcomes(output)
-    assert len(found) == 16, output
+    assert len(found) == 17, output
     for name, outcome in found.items():
         assert outcome == ("FAILED" if "wrong" in name else "PASSED"), output
     assert "1 skipped" in output
@@ -395,6 +405,11 @@ def test_the_order_of_what_is_told_is_seen(built_in: str) -> None:
     assert r"'b\na\n' == 'a\nb\n' (assert capsys" in " ".join(built_in.split())
     assert r"'b\na\n' == 'a\nb\n' (assert capfd" in " ".join(built_in.split())
     assert "acquire sys.stdout" in built_in
+
+
+def test_what_an_execution_prints_makes_no_difference_to_the_next(built_in: str) -> None:
+    assert 'AssertionError: 1 == 2 (assert n["a"] == 2)' in built_in
+    assert "could not be reproduced" not in built_in
 
 
 def test_only_the_last_execution_is_shown(built_in: str) -> None:

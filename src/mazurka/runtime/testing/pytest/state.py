@@ -72,7 +72,8 @@ class ItemState:
         for name, values in self._lists.items():
             getattr(self._item, name)[:] = values
         if self._capture is not None and self._directories.is_home:
-            self._capture.read_global_capture()
+            # Only an execution after one that has printed something reads it, by code of codecs.
+            session.current.do_aside(self._capture.read_global_capture)
         self._directories.remove()
         if self._logging is not None:
             self._logging.report_handler.reset()
