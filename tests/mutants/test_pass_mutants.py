@@ -124,6 +124,8 @@ MUTANTS: list[tuple[str, Any, str, Any, Callable[[Program], bool]]] = [
     ("cycles merged", merge, "remove_loop_heads", lambda _, found: set(found), behaviour_differs),
     ("all locks disciplined", held, "_is_entitled", lambda *a: True, behaviour_differs),
     ("cells in groups coded apart", layout, "_agree", lambda plans, groups: None, native_differs),
+    ("what is stored to is constant", layout, "_find_constants",
+     lambda plans, stores: frozenset(range(len(plans))), native_differs),
     ("no thread can go wrong", layout, "can_fault", lambda *a: False, native_differs),
 ]  # fmt: skip
 

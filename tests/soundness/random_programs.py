@@ -58,8 +58,11 @@ class _Names:
     semaphore: int = 0
     wide: int = 0
     """A number of 64 bits, where such are wanted."""
+    table: int = 0
+    """An array to which nothing is stored, beside it."""
 
 
+TABLE = 4
 FAR = (1, 2, 3, 255, 2**31, 2**32 - 1, 2**62, LARGEST, SMALLEST, -1)
 
 
@@ -93,6 +96,10 @@ class Generator(ProgramBuilder):
         if self.wide:
             cell = Cell("w", SMALLEST, LARGEST, rng.choice(FAR), unsigned=rng.random() < 0.5)
             self.names.wide = self.add(cell)
+            self.names.table = len(self.cells)
+            for index in range(TABLE):
+                value = rng.randint(-1, 3)
+                self.add(Cell(f"table[{index}]", value, value, value))
         created = rng.random() < 0.3
         return self.assemble([self.thread(number, created) for number in range(self.threads)])
 
@@ -143,7 +150,7 @@ class Body(ThreadBuilder):
         if self.generator.faults:
             kinds += ["break_open"]
         if self.generator.wide:
-            kinds += ["wrap", "wrap", "wrap", "compare_wide"]
+            kinds += ["wrap", "wrap", "wrap", "compare_wide", "look_up", "look_up"]
         if not self.in_atomic:
             kinds += ["atomic", "atomic", "jump"]
         getattr(self, "do_" + self.rng.choice(kinds))(here, following, starts)
@@ -229,6 +236,19 @@ class Body(ThreadBuilder):
         width = rng.choice((8, 32, 64, 64))
         store = Assign(wide, Convert(value, width, rng.random() < 0.5))
         self.edge(here, following, Kind.ATOMIC, store)
+
+    def do_look_up(self, here: int, following: int, starts: list[int]) -> None:
+        """Read an element of the table, or of something else."""
+        names, rng = self.names, self.rng
+        index = Binary("and", Load(Const(rng.choice(self.locals))), Const(TABLE - 1))
+        place: Expr = Element(Const(names.table), index, TABLE, 1)
+        if rng.random() < 0.6:
+            other = Const(rng.choice((*names.variables, *self.locals)))
+            if rng.random() < 0.3:
+                other = Element(Const(names.array), self.index(), names.array_length, 1)
+            place = Conditional(Load(Const(self.locals[1])), place, other)
+        value = Binary("max", Const(-1), Load(place))
+        self.edge(here, following, Kind.ATOMIC, Assign(Const(self.locals[0]), value))
 
     def do_compare_wide(self, here: int, following: int, starts: list[int]) -> None:
         rng = self.rng
@@ -367,5 +387,5 @@ class Body(ThreadBuilder):
 
 def random_program(rng: Random, *, faults: bool = True, wide: bool = False) -> Program:
     """A program to test with; with `faults=False` its steps go wrong by bounds only, with `wide`
-    it has a number of 64 bits that wraps around."""
+    it has a number of 64 bits that wraps around, and an array of constants."""
     return Generator(rng, faults=faults, wide=wide).generate()

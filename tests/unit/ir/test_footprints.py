@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.unit.ir.programs import Builder, equals, load, put
 
 from mazurka.ir.expressions import Binary, Choice, Const, Element, Load
+from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import FINISHED, Assign, Cell, Check, Fault, Kind, Program, Role
 from mazurka.ir.values.footprints import Footprints, cell_values
 
@@ -95,3 +96,24 @@ def test_values_of_a_cell() -> None:
     assert (interval.low, interval.high) == (-2, 5)
     points = cell_values(Cell("p", 0, 100, points=(0, 7, 90)))
     assert points.points == (0, 7, 90)
+
+
+def test_a_pointer_with_a_hundred_targets_has_no_others() -> None:
+    """Records of three cells, to the first of which it points; by way of an array of pointers."""
+    builder = Builder()
+    body = builder.thread()
+    firsts = [builder.shared(f"record[{n}].{f}", 0, 1) for n in range(100) for f in "abc"][::3]
+    pointers = [
+        builder.add(Cell(f"p[{n}]", 0, 0, first, role=Role.POINTER, inferred=True))
+        for n, first in enumerate(firsts)
+    ]
+    pointer = builder.add(Cell("p", 0, 0, owner=0, role=Role.POINTER, inferred=True))
+    here, there = body.at(), body.at()
+    element = Load(Element(Const(pointers[0]), Choice(), 100, 1))
+    moved = Binary("add", element, Const(1))
+    body.edge(here, there, put(pointer, moved), kind=Kind.CHOOSE, choices=100, atomic=True)
+    body.edge(there, here, Assign(load(pointer), Const(1)))
+    program = prepare(builder.program())
+    (store,) = program.threads[0].edges[1].stores
+    targets = Footprints(program).targets(store.address)
+    assert targets == tuple(first + 1 for first in firsts)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.unit.ir.programs import Body, Builder, equals, load, lost_update, plus, put
 
-from mazurka.ir.expressions import Binary, Const, Element
+from mazurka.ir.expressions import Binary, Choice, Conditional, Const, Element, Load
 from mazurka.ir.native.layout import Layout, Slot, find_resting_locations, make_layout
 from mazurka.ir.passes.liveness import reset_dead_locals
+from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import FINISHED, WRONG, Assign, Cell, Check, Fault, Kind, Mode, Role
 from mazurka.ir.values.footprints import Footprints
 from mazurka.stateful.reference.full import explore
@@ -180,3 +181,33 @@ def test_a_slot_refuses_values_outside_its_domain() -> None:
 def test_owners_of_a_lock_are_coded_where_they_are_known() -> None:
     lock = Cell("lock", 0, 40, role=Role.OWNER, points=(0, 1, 40))
     assert layout_of(lock).slots[2].width == 2
+
+
+def test_a_read_only_array_takes_no_bits() -> None:
+    """Nor does it if its index varies, and if another read may find something else."""
+    builder = Builder()
+    body = builder.thread()
+    x = builder.shared("x", 0, 7)
+    table = [builder.add(Cell(f"table[{n}]", 0, 99, n * n)) for n in range(8)]
+    index, result = body.local("index", 0, 7), builder.shared("result", 0, 49)
+    here, there = body.at(), body.at()
+    place = Element(Const(table[0]), load(index), 8, 1)
+    other = Conditional(load(x), place, Const(x))
+    body.edge(here, there, put(index, Choice()), put(x, 1), kind=Kind.CHOOSE, choices=8)
+    body.edge(there, here, put(result, Load(place)), put(x, Binary("and", Load(other), Const(7))))
+    layout = make_layout(prepare(builder.program()))
+    assert [layout.slots[address].width for address in table] == [0] * 8
+    assert layout.slots[x].width == 3
+
+
+def test_an_array_that_is_written_takes_bits() -> None:
+    builder = Builder()
+    body = builder.thread()
+    array = [builder.add(Cell(f"a[{n}]", 0, 0, n, inferred=True)) for n in range(4)]
+    index, result = body.local("index", 0, 3), builder.shared("result", 0, 9)
+    here, there = body.at(), body.at()
+    place = Element(Const(array[0]), load(index), 4, 1)
+    body.edge(here, there, put(index, Choice()), kind=Kind.CHOOSE, choices=4)
+    body.edge(there, here, Assign(place, Const(9)), put(result, Load(place)))
+    layout = make_layout(prepare(builder.program()))
+    assert all(layout.slots[address].width for address in array)

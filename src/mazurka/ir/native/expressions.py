@@ -257,6 +257,24 @@ class ThreadText:
         self.record(address if len(targets) > 1 else str(targets[0]), targets, write=False)
         if len(targets) == 1:
             return self.load_cell(targets[0])
+        constants = self.context.layout.constants
+        varying = tuple(target for target in targets if target not in constants)
+        if len(varying) == len(targets):
+            return self.load_chosen(address, targets)
+        entry = self.value(f"getelementptr i64, ptr @constants, i64 {address}")
+        constant = self.value(f"load i64, ptr {entry}")
+        if not varying:
+            return constant
+        mark = self.value(f"getelementptr i64, ptr @varying, i64 {address}")
+        varies = self.value(f"icmp ne i64 {self.value(f'load i64, ptr {mark}')}, 0")
+        first = self.value(f"select i1 {varies}, i64 {address}, i64 {varying[0]}")
+        chosen = self.load_chosen(first, varying)
+        return self.value(f"select i1 {varies}, i64 {chosen}, i64 {constant}")
+
+    def load_chosen(self, address: str, targets: tuple[int, ...]) -> str:
+        """Emit a load of one of some cells that have the same coding."""
+        if len(targets) == 1:
+            return self.load_cell(targets[0])
         slot = self.slot(targets[0])
         if slot.scratch:
             return self.value(f"load i64, ptr {self.chosen_scratch(address, targets)}")

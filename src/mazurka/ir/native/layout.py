@@ -7,7 +7,9 @@ thread), as their position in the list of possible values.
 
 A cell that is zero bits wide but changes in the middle of a step is a *scratch* cell: the
 native code keeps it in a register.  Cells among which one address expression can choose have the
-same coding, so that the code can compute the position of the chosen one.
+same coding, so that the code can compute the position of the chosen one; except *constants*, to
+which nothing is ever stored: the code has their values in a table, so that a read-only array takes
+no bits.
 
 The top bit of the first word is always 0; the state table uses it to mark a slot as taken.
 """
@@ -68,6 +70,8 @@ class Layout:
     """For each thread and location the number of choices to try."""
     starts: tuple[tuple[int, ...], ...]
     """For each thread the locations at which it can rest."""
+    constants: frozenset[int] = frozenset()
+    """The cells that are never stored to; loads through an address find their values in a table."""
 
     @property
     def bits(self) -> int:
@@ -139,10 +143,27 @@ def make_layout(program: Program) -> Layout:
         for number in range(len(program.threads))
     )
     plans = _plan_cells(footprints, resting)
-    _agree(plans, find_alternatives(footprints))
+    loads, stores = find_alternatives(footprints)
+    constants = _find_constants(plans, stores)
+    _agree(plans, [*stores, *(_leave_out(constants, group) for group in loads)])
     slots, words = _place(program, plans)
     choices = tuple(find_choice_bounds(program, number) for number in range(len(program.threads)))
-    return Layout(program, slots, words, choices, resting)
+    return Layout(program, slots, words, choices, resting, constants)
+
+
+def _find_constants(plans: list[_Plan], stores: list[tuple[int, ...]]) -> frozenset[int]:
+    """Find the cells that always have the same value, and are never among those of which one is
+    stored to."""
+    stored = {address for group in stores for address in group}
+    return frozenset(
+        address
+        for address, plan in enumerate(plans)
+        if plan.low == plan.high and not plan.counter and address not in stored
+    )
+
+
+def _leave_out(constants: frozenset[int], group: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(address for address in group if address not in constants)
 
 
 def _plan_cells(footprints: Footprints, resting: Sequence[tuple[int, ...]]) -> list[_Plan]:
@@ -210,11 +231,15 @@ def may_leave_range(footprints: Footprints, operation: Assign, choices: int) -> 
     return any(values.low < cell.low or values.high > cell.high for cell in declared)
 
 
-def find_alternatives(footprints: Footprints) -> list[tuple[int, ...]]:
-    """Find the sets of cells among which an address expression chooses at run time."""
-    found: set[tuple[int, ...]] = set()
+def find_alternatives(
+    footprints: Footprints,
+) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+    """Find the sets of cells among which an address expression chooses at run time: those of loads,
+    and those of stores."""
+    loads: set[tuple[int, ...]] = set()
+    stores: set[tuple[int, ...]] = set()
 
-    def look(address: Expr, choices: int) -> None:
+    def look(address: Expr, choices: int, found: set[tuple[int, ...]]) -> None:
         if not isinstance(address, Const):
             targets = footprints.targets(address, choices)
             if len(targets) > 1:
@@ -222,12 +247,12 @@ def find_alternatives(footprints: Footprints) -> list[tuple[int, ...]]:
 
     for edge in footprints.program.edges:
         for store in edge.stores:
-            look(store.address, edge.choices)
+            look(store.address, edge.choices, stores)
         for expr in edge.expressions:
             for part in walk(expr):
                 if isinstance(part, Load):
-                    look(part.address, edge.choices)
-    return sorted(found)
+                    look(part.address, edge.choices, loads)
+    return sorted(loads), sorted(stores)
 
 
 def _agree(plans: list[_Plan], groups: list[tuple[int, ...]]) -> None:
@@ -236,6 +261,8 @@ def _agree(plans: list[_Plan], groups: list[tuple[int, ...]]) -> None:
     while changed:
         changed = False
         for group in groups:
+            if len(group) < 2:
+                continue
             whole = _Plan(
                 plans[group[0]].low,
                 plans[group[0]].high,

@@ -348,6 +348,8 @@ def generate_assembly(layout: Layout, *, record: bool, name: str = "step") -> st
     bodies = [_thread_text(context, number) for number in range(len(program.threads))]
     tables = [
         _table("places", [slot.word << 6 | slot.shift for slot in layout.slots]),
+        _table("constants", [cell.initial for cell in program.cells]),
+        _table("varying", [int(at not in layout.constants) for at in range(len(layout.slots))]),
         _table("lows", [cell.low for cell in program.cells]),
         _table("highs", [cell.high for cell in program.cells]),
     ]

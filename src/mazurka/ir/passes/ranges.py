@@ -31,7 +31,7 @@ from mazurka.errors import MazurkaError, UnsupportedError
 from mazurka.ir.expressions import Binary, Conditional, Const, Convert, Expr, Unary, children, walk
 from mazurka.ir.program import Assign, Cell, Edge, Program, Role, Span, split_lines
 from mazurka.ir.values.counters import bound_counters, find_causes
-from mazurka.ir.values.evaluation import EMPTY, MOST_POINTS, Lookup, ValueSet
+from mazurka.ir.values.evaluation import EMPTY, MOST_ADDRESSES, MOST_POINTS, Lookup, ValueSet
 from mazurka.ir.values.facts import Facts
 from mazurka.ir.values.fixpoint import Analysis
 from mazurka.ir.values.intervals import Bounds, binary_bounds, fits, unary_bounds
@@ -110,12 +110,15 @@ def _declare(program: Program, ranges: Mapping[int, Bounds]) -> Program:
 
 def _fill(cell: Cell, values: ValueSet) -> Cell:
     listed = values.points
-    if listed is not None and len(listed) > MOST_POINTS:
+    most = MOST_ADDRESSES if cell.role in _LISTED_ROLES else MOST_POINTS
+    if listed is not None and len(listed) > most:
         listed = None
     if cell.inferred:
         low, high = values.low, values.high
         return replace(cell, low=low, high=high, points=listed, inferred=False)
-    return replace(cell, points=listed) if listed and cell.role in _LISTED_ROLES else cell
+    if listed is not None and (cell.role in _LISTED_ROLES or listed == (cell.initial,)):
+        return replace(cell, points=listed)
+    return cell
 
 
 def _refuse_unbounded(program: Program, analysis: Analysis, values: tuple[ValueSet, ...]) -> None:

@@ -225,7 +225,7 @@ def evaluate(expr: Expr, lookup: Lookup, choices: int = 1, saturate: bool = Fals
                 return evaluate(then if known else otherwise, lookup, choices, saturate)
             first = evaluate(then, lookup, choices, saturate)
             second = evaluate(otherwise, lookup, choices, saturate)
-            return first.join(second, max(_address_room(first), _address_room(second)))
+            return first.join(second, MOST_ADDRESSES)
         case Element(base, index, length, stride):
             first = evaluate(base, lookup, choices, saturate)
             second = evaluate(index, lookup, choices, saturate)
@@ -303,7 +303,7 @@ def load(addresses: ValueSet, lookup: Lookup) -> ValueSet:
     if addresses.is_constant:
         return lookup(addresses.low) if addresses.low > 0 else EMPTY
     cells = members(addresses)
-    return TOP if cells is None else join_all(map(lookup, cells))
+    return TOP if cells is None else join_all(map(lookup, cells), MOST_ADDRESSES)
 
 
 def element(base: ValueSet, index: ValueSet, length: int, stride: int) -> ValueSet:
@@ -361,7 +361,8 @@ def apply_binary(
             return ValueSet.interval(*bounds)
     if (pairs := _pairs(left, right)) is not None:
         function = BINARY[operator]
-        most = max(_address_room(left), _address_room(right))
+        moves = operator in ("add", "sub")  # perhaps through an array, from one of many places
+        most = MOST_ADDRESSES if moves else max(_address_room(left), _address_room(right))
         return from_points({function(x, y) for x, y in pairs}, most)
     if right.is_empty:
         return EMPTY

@@ -383,7 +383,8 @@ class Analysis:
             kept = {a: known[a] for a in self.followed(number, location) if a in known}
         for address in place.resets:
             if address in kept:
-                kept[address] = kept[address].join(ValueSet.of(self.cells[address].initial))
+                initial = ValueSet.of(self.cells[address].initial)
+                kept[address] = kept[address].join(initial, self.room[address])
         return kept
 
     def kept(self, number: int, location: int, address: int) -> bool:
