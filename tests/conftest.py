@@ -158,6 +158,20 @@ def present_module(
             del sys.modules[name]
 
 
+@pytest.fixture(autouse=True)
+def written_modules(
+    present_module: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """A module that a test has written and imported goes with it: the explorations of hundreds of
+    tests would each go through the modules of all tests before."""
+    before = set(sys.modules)
+    yield
+    written = str(tmp_path_factory.getbasetemp())
+    for name in sys.modules.keys() - before:
+        if str(getattr(sys.modules[name], "__file__", None)).startswith(written):
+            del sys.modules[name]
+
+
 @pytest.fixture
 def every_test_module(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
     """All modules of tests, as if one large program consisted of them."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import textwrap
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,29 +51,30 @@ def cases(*texts: str) -> Iterator[tuple[str, str, str]]:
         yield name, definitions, body
 
 
-PROGRAMS = {
-    name: (definitions, body)
-    for name, definitions, body in cases(
-        *(ATTRIBUTES, BINDINGS, CALLS, CONTAINERS, FILES, INSIDES, LIBRARY, PROCESS)
-    )
-}
+@cache
+def programs() -> dict[str, tuple[str, str]]:
+    """All programs; no variable holds them, or each exploration would go through them."""
+    texts = (ATTRIBUTES, BINDINGS, CALLS, CONTAINERS, FILES, INSIDES, LIBRARY, PROCESS)
+    return {name: (definitions, body) for name, definitions, body in cases(*texts)}
+
+
 GUARDED = [
     name
-    for name, (_, body) in PROGRAMS.items()
+    for name, (_, body) in programs().items()
     if "GUARD" in body and "def look" not in body and name not in WITHOUT_LOCK
 ]
 """Those of which a lock makes right programs; in the others the order itself is the failure."""
 
 
 def explored(folder: Path, name: str, guard: str) -> Result:
-    definitions, body = PROGRAMS[name]
+    definitions, body = programs()[name]
     body = body.replace("with GUARD:", guard)
     lines = f"def program():\n    lock = threading.Lock()\n{textwrap.indent(body, '    ')}"
     module = module_of(folder, HEAD + definitions + lines)
     return explore_test(make_test(module.program, module.program), ExploreOptions(preemptions=2))
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", programs())
 def test_the_failure_is_found(tmp_path: Path, name: str) -> None:
     result = explored(tmp_path, name, "if True:")
     assert result.verdict == VIOLATED, result.scope
@@ -89,7 +91,7 @@ def test_with_a_lock_it_holds_after_few_executions(tmp_path: Path, name: str) ->
 
 def named_in(name: str) -> tuple[str, ...]:
     """The library whose C code a program uses, if that is named although its objects are seen."""
-    definitions = PROGRAMS[name][0]
+    definitions = programs()[name][0]
     if name == "another class":
         return ("assignment to __class__",)  # `type(thing)` would not show it
     if name == "locks of the process":
