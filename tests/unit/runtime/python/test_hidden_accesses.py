@@ -302,7 +302,7 @@ def test_workers_say_the_same_as_one_process(tmp_path: Path) -> None:
 def program():
     shared = {"n": 0}
     def work():
-        for _ in range(3):
+        for _ in range(2):
             read = shared["n"]
             shared["n"] = read + 1
             if shared["n"] != read + 1:
