@@ -17,9 +17,10 @@ where it was: tests that have a result of the present state are not run again, u
 so.
 
 Beside each violation there are plain runs without Mazurka, with Python's own switch interval and
-with a tiny one.  They do not depend on Mazurka, and are kept for as long as the test and the
-version of the package stay the same.  A call makes at most `--stress-limit` seconds of them for a
-test and an interval, and adds them to those of earlier calls, until there are 10,000.
+with a tiny one.  They do not depend on Mazurka, and are kept in a file of their own, for as long as
+the test and the version of the package stay the same: `--stress-only` can run beside the rest.  A
+call makes at most `--stress-limit` seconds of them for a test and an interval, and adds them to
+those of earlier calls, until there are 10,000.
 
 `--table` prints the table of `docs/benchmarks.md`.  Exit status 1 if a verdict is a wrong `holds`,
 3 if the run was interrupted.
@@ -82,8 +83,7 @@ class Row:
     commit: str = ""
     """The commit of that state, for people."""
     stress: dict[str, dict[str, Any]] = field(default_factory=dict)
-    stressed: str = ""
-    """Of what the plain runs are: of the test, the package and Python (`digest_case`)."""
+    """By interval: counts of plain runs."""
 
     def judge(self) -> str:
         """Judge the verdict: right, wrong holds, wrong violated, inconclusive, error."""
@@ -247,7 +247,7 @@ def make_row(case: Case, told: dict[str, Any] | None, output: str) -> Row:
     return Row(case, told["verdict"], message, executions, told.get("seconds"), told)
 
 
-def stress_case(
+def run_plainly(
     case: Case, python: Path, tests: Path, runs: int, interval: float | None, limit: float
 ) -> dict[str, Any]:
     """Run one test many times without Mazurka, within a limit of seconds of processor time."""
@@ -339,8 +339,9 @@ def summarize(rows: list[Row]) -> list[str]:
     return lines
 
 
-def run_cases(cases: list[Case], arguments: argparse.Namespace, kept: Results) -> list[Row]:
+def run_cases(cases: list[Case], arguments: argparse.Namespace) -> list[Row]:
     """Run the tests one after the other, and print and store each row when it is there."""
+    kept, plain = Results(arguments.json), PlainRuns(arguments.plain)
     rows = [row for case in cases if (row := kept.find(case)) and not arguments.again]
     known = {name_row(row) for row in rows}
     print(HEAD, *map(show_row, rows), sep="\n", flush=True)
@@ -357,8 +358,9 @@ def run_cases(cases: list[Case], arguments: argparse.Namespace, kept: Results) -
         with suppress_interrupt(arguments):
             for row in chain.from_iterable(found):
                 kept.add(row)
-                if arguments.stress:
-                    stress_row(row, python, tests, arguments, kept)
+                if arguments.stress and row.verdict == "violated":
+                    stress_case(row.case, python, tests, arguments, plain)
+                row.stress = plain.find(row.case)
                 print(show_row(row), flush=True)
                 if arguments.show:
                     print(row.details.get("report", row.message), flush=True)
@@ -376,36 +378,32 @@ def suppress_interrupt(arguments: argparse.Namespace) -> Iterator[None]:
         print("interrupted; the same command goes on from here", file=sys.stderr)
 
 
-def stress_rows(cases: list[Case], arguments: argparse.Namespace, kept: Results) -> list[Row]:
-    """Add plain runs to the violations that have been found, as far as they are missing."""
+def stress_cases(cases: list[Case], arguments: argparse.Namespace) -> None:
+    """Make the plain runs that are missing of tests which may fail."""
     python = prepare_environment(arguments.environment)
-    rows = [row for case in cases if (row := kept.find(case, of_state=False))]
+    plain = PlainRuns(arguments.plain)
     with suppress_interrupt(arguments):
-        for row in rows:
-            if stress_row(row, python, TESTS, arguments, kept):
-                print(show_row(row), flush=True)
-    return rows
+        for case in cases:
+            if case.expected == "violated" and stress_case(case, python, TESTS, arguments, plain):
+                counts = (f"{name} {show_stress(one)}" for name, one in plain.find(case).items())
+                print(f"{case.package} {case.name}: {', '.join(counts)}", flush=True)
 
 
 INTERVALS = {"default": None, "tiny": TINY_INTERVAL}
 
 
-def stress_row(
-    row: Row, python: Path, tests: Path, arguments: argparse.Namespace, kept: Results
+def stress_case(
+    case: Case, python: Path, tests: Path, arguments: argparse.Namespace, plain: PlainRuns
 ) -> bool:
-    """Add plain runs to those that a violation has; tell whether any were missing."""
-    if row.verdict != "violated":
-        return False
+    """Add plain runs to those that a test has; tell whether any were missing."""
     added = False
     for name, interval in INTERVALS.items():
-        before = row.stress.get(name, {"runs": 0, "failed": 0, "hung": False})
+        before = plain.find(case).get(name, {"runs": 0, "failed": 0, "hung": False})
         wanted = arguments.runs - before["runs"]
-        if wanted <= 0 or before["hung"]:
-            continue
-        more = stress_case(row.case, python, tests, wanted, interval, arguments.stress_limit)
-        row.stress[name] = add_runs(before, more)
-        kept.write()
-        added = True
+        if wanted > 0 and not before["hung"]:
+            more = run_plainly(case, python, tests, wanted, interval, arguments.stress_limit)
+            plain.add(case, name, add_runs(before, more))
+            added = True
     return added
 
 
@@ -419,7 +417,7 @@ class Results:
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        found = json.loads(file.read_text()) if file.is_file() else []
+        found = read_json(file) or []
         for entry in found:
             del entry["judged"]
         rows = [Row(**{**entry, "case": Case(**entry["case"])}) for entry in found]
@@ -431,29 +429,57 @@ class Results:
         if row is None or (of_state and row.state != digest_state(case)):
             return None
         row.case = case  # what is expected may be said in other words by now
-        if row.stressed != digest_case(case):
-            row.stressed, row.stress = digest_case(case), {}
         return row
 
     def add(self, row: Row) -> None:
-        """Take a row of the present state, in place of an older one of the same test.
-
-        Plain runs that the older row has are kept: they do not depend on Mazurka.
-        """
-        older = self.find(row.case, of_state=False)
+        """Take a row of the present state, in place of an older one, and write the file."""
         row.state, row.commit = digest_state(row.case), name_commit()
-        row.stressed = digest_case(row.case)
-        row.stress = older.stress if older is not None else {}
         self.rows[name_row(row)] = row
-        self.write()
+        rows = self.rows.values()
+        found = [{**asdict(one), "stress": {}, "judged": one.judge()} for one in rows]
+        write_json(self.file, found)
 
-    def write(self) -> None:
-        """Write the file, at once: whoever interrupts it leaves the old one behind."""
-        found = [{**asdict(one), "judged": one.judge()} for one in self.rows.values()]
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = self.file.with_suffix(".new")
-        unfinished.write_text(json.dumps(found, indent=1))
-        unfinished.replace(self.file)
+
+class PlainRuns:
+    """The counts of plain runs that a file has."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.counts: dict[str, dict[str, Any]] = read_json(file) or {}
+
+    def find(self, case: Case) -> dict[str, dict[str, Any]]:
+        """Find the counts for a test, by interval, if test and package are still the same."""
+        entry = self.counts.get(f"{case.file}::{case.name}", {})
+        known: dict[str, dict[str, Any]] = entry.get("counts", {})
+        return known if entry.get("of") == digest_case(case) else {}
+
+    def add(self, case: Case, interval: str, counts: dict[str, Any]) -> None:
+        """Take the counts for a test and an interval, and write the file."""
+        entry = {"of": digest_case(case), "counts": {**self.find(case), interval: counts}}
+        self.counts[f"{case.file}::{case.name}"] = entry
+        write_json(self.file, self.counts)
+
+
+def read_json(file: Path) -> Any:
+    return json.loads(file.read_text()) if file.is_file() else None
+
+
+def write_json(file: Path, found: Any) -> None:
+    """Write a file at once: whoever interrupts that leaves the old one behind."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = file.with_suffix(".new")
+    unfinished.write_text(json.dumps(found, indent=1))
+    unfinished.replace(file)
+
+
+def read_rows(cases: list[Case], arguments: argparse.Namespace) -> Iterator[Row]:
+    """Read the rows of tests, of whatever state, with their plain runs."""
+    kept, plain = Results(arguments.json), PlainRuns(arguments.plain)
+    for case in cases:
+        row = kept.find(case, of_state=False)
+        if row is not None:
+            row.stress = plain.find(case)
+            yield row
 
 
 def name_row(row: Row) -> tuple[str, str]:
@@ -505,7 +531,7 @@ def main() -> int:
         "--no-stress", dest="stress", action="store_false", help="no plain runs beside violations"
     )
     parser.add_argument(
-        "--stress-only", action="store_true", help="plain runs beside violations that are known"
+        "--stress-only", action="store_true", help="plain runs of tests that may fail, and no more"
     )
     parser.add_argument("--runs", type=int, default=10_000, help="plain runs of a violated test")
     parser.add_argument(
@@ -537,18 +563,21 @@ def main() -> int:
     )
     arguments = parser.parse_args()
     arguments.interrupted = False
-    kept = Results(arguments.json or arguments.environment / "results.json")
+    arguments.json = arguments.json or arguments.environment / "results.json"
+    arguments.plain = arguments.json.with_name("plain_runs.json")
     cases = select_cases(find_cases(), arguments.only)
     if arguments.table:
-        rows = [row for case in cases if (row := kept.find(case, of_state=False))]
-        print(*show_table(rows), sep="\n")
+        print(*show_table(list(read_rows(cases, arguments))), sep="\n")
         return 0
     if arguments.list:
         for case in cases:
             print(f"{case.package:<20} {case.name:<45} {case.expected:<8} {case.reason}")
         return 0
-    run = stress_rows if arguments.stress_only else run_cases
-    rows = run(cases, arguments, kept)
+    if arguments.stress_only:
+        stress_cases(cases, arguments)
+        rows = list(read_rows(cases, arguments))
+    else:
+        rows = run_cases(cases, arguments)
     print(*summarize(rows), sep="\n")
     if arguments.interrupted:
         return 3

@@ -112,23 +112,33 @@ def test_plain_runs_count_failures_of_threads(script: ModuleType, tmp_path: Path
 def test_results_are_those_of_one_state(
     script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A run goes on where it was; a change of the source makes results old, not the plain runs."""
+    """A run goes on where it was; a change of the source makes its results old."""
     first, second, *_ = script.find_cases()
-    counts = {"default": {"runs": 10_000, "failed": 3, "hung": False}}
     kept = script.Results(tmp_path / "results.json")
     kept.add(script.Row(first, "violated"))
-    kept.find(first).stress = counts
-    kept.write()
 
     again = script.Results(tmp_path / "results.json")
     assert again.find(first) == kept.find(first)
     assert again.find(second) is None
     monkeypatch.setattr(script, "digest_source", lambda: "another state")
     assert again.find(first) is None
-    again.add(script.Row(first, "violated", seconds=2.0))
-    assert script.Results(tmp_path / "results.json").find(first).stress == counts
+    assert again.find(first, of_state=False) == kept.find(first, of_state=False)
+
+
+def test_plain_runs_are_those_of_one_version(
+    script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They do not depend on Mazurka, but on the test and the package."""
+    first, second, *_ = script.find_cases()
+    counts = {"runs": 10_000, "failed": 3, "hung": False}
+    script.PlainRuns(tmp_path / "plain_runs.json").add(first, "tiny", counts)
+
+    again = script.PlainRuns(tmp_path / "plain_runs.json")
+    monkeypatch.setattr(script, "digest_source", lambda: "another state")
+    assert again.find(first) == {"tiny": counts}
+    assert again.find(second) == {}
     monkeypatch.setattr(script, "digest_case", lambda case: "another version of the package")
-    assert again.find(first, of_state=False).stress == {}
+    assert again.find(first) == {}
 
 
 def test_plain_runs_add_up(script: ModuleType) -> None:
