@@ -19,7 +19,8 @@ from mazurka.runtime.python.places.files import FilePlace
 from mazurka.runtime.sharing.accesses import ContainerAccess, DataAccess, How, Together
 from mazurka.runtime.sharing.names import Seen, objects
 from mazurka.runtime.sharing.places import PlaceAccess, SharedPlace
-from mazurka.runtime.story.labels import Labels, as_written
+from mazurka.runtime.story.container_names import name_container
+from mazurka.runtime.story.labels import DICTIONARY, Labels, as_written
 from mazurka.runtime.story.story import Effects
 
 _AUGMENTED = re.compile(r" *(?:\*\*|//|<<|>>|[-+*/%&|^@])= ")
@@ -110,9 +111,12 @@ def find_place(access: DataAccess, labels: Labels, frame: FrameType | None) -> P
     if name:
         text = f"{owner}.{as_written(name, kept)}" if owner else text
         return Place(text, text, kept, name)
-    whole = owner or text
     if owner is None and text.rpartition(".")[2] == key:
         return Place(text, text, kept, "", key)  # of a `__dict__`: the attribute says it all
+    whole = owner or name_container(sites[access.site], text, kept)
+    holder = whole.removesuffix(DICTIONARY)
+    if whole != holder and type(key) is str:
+        return Place(f"{holder}.{key}", whole, kept, "", key)
     return Place(whole if key is None else f"{whole}[{key!r}]", whole, kept, "", key)
 
 

@@ -32,6 +32,8 @@ MOST = 4000
 """How many objects are looked at for one label."""
 LONGEST = 64
 """Elements of a container that are looked at."""
+DICTIONARY = ".__dict__"
+"""What follows the name of an object if its attributes as a whole are meant."""
 _INSIDE = HIDDEN | {ATTRIBUTE}
 """Attributes that nobody would think of: what a thread is about to call."""
 _PLAIN = (int, float, complex, str, bytes, type(None), ModuleType)
@@ -124,6 +126,8 @@ def find_path(roots: Iterable[tuple[str, Any]], wanted: Any) -> tuple[str, bool]
         seen.add(id(value))
         if _is(value, wanted):
             return text, is_part
+        if type(wanted) is dict and _dictionary(value) is wanted:
+            return text + DICTIONARY, is_part
         if depth < DEEPEST:
             for child, inner in _children(text, value):
                 waiting.append((child, inner, depth + 1, child == text))
