@@ -25,7 +25,7 @@ def name_container(site: AccessSite, text: str, kept: Any) -> str:
     except SyntaxError:
         return text
     match node:
-        case ast.Subscript(value=inner):
+        case ast.Subscript(value=inner) if site.role.endswith("_item"):
             return ast.unparse(inner)
         case ast.Attribute(value=inner, attr=method) if hasattr(type(kept), method):
             return ast.unparse(inner)

@@ -27,6 +27,10 @@ _AUGMENTED = re.compile(r" *(?:\*\*|//|<<|>>|[-+*/%&|^@])= ")
 """Between the place and the rest of `place += rest`."""
 
 
+_MANGLED = re.compile(r"^_[A-Z]\w*?__(?=\w)")
+"""What the compiler puts before the name of a private attribute, `_Cache__size`."""
+
+
 def data_access(operation: object) -> DataAccess | None:
     """Return the access to data that an operation is; None where it synchronizes."""
     if isinstance(operation, Spin):
@@ -116,7 +120,7 @@ def find_place(access: DataAccess, labels: Labels, frame: FrameType | None) -> P
     whole = owner or name_container(sites[access.site], text, kept)
     holder = whole.removesuffix(DICTIONARY)
     if whole != holder and type(key) is str:
-        return Place(f"{holder}.{key}", whole, kept, "", key)
+        return Place(f"{holder}.{_MANGLED.sub('__', key)}", whole, kept, "", key)
     return Place(whole if key is None else f"{whole}[{key!r}]", whole, kept, "", key)
 
 

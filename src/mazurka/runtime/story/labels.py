@@ -11,12 +11,14 @@ This looks at dictionaries only, and runs no code of the user's.
 from __future__ import annotations
 
 import re
-from collections import deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Container, Iterable, Iterator
+from contextlib import suppress
 from os.path import basename
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
+from mazurka.runtime.core.insides import slots
 from mazurka.runtime.core.names import created
 from mazurka.runtime.core.operations import Object
 from mazurka.runtime.core.scheduler import session
@@ -153,7 +155,7 @@ def _children(text: str, value: Any) -> Iterator[tuple[str, Any]]:
     if kind in (list, tuple):
         for number, item in enumerate(value[:LONGEST]):
             yield f"{text}[{number}]", item
-    elif kind is dict:
+    elif kind in (dict, defaultdict, OrderedDict):
         for key in list(value)[:LONGEST]:
             if type(key) in (str, int):
                 yield f"{text}[{key!r}]", value[key]
@@ -169,6 +171,9 @@ def _children(text: str, value: Any) -> Iterator[tuple[str, Any]]:
         named = issubclass(kind, CLASSES) or kind.__module__ == PROCESS_LOCKS
         parts = PARTS if named else ()
         yield from _attributes(text, _dictionary(value), parts, kind)
+        for name, slot in slots(kind):
+            with suppress(AttributeError):
+                yield from _attributes(text, {name: slot.__get__(value)}, parts, kind)
 
 
 def _attributes(

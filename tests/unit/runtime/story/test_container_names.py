@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,20 +16,21 @@ from mazurka.runtime.story.container_names import name_container
 
 
 @pytest.mark.parametrize(
-    ("text", "kept", "name"),
+    ("role", "text", "kept", "name"),
     [
-        ("node.children.setdefault", {}, "node.children"),
-        ("parent.children[k]", {}, "parent.children"),
-        ("key in self.cache", {}, "self.cache"),
-        ("key not in self.cache", {}, "self.cache"),
-        ("self.jobs", [], "self.jobs"),
-        ("self.queue.jobs", [], "self.queue.jobs"),
-        ("find(x).pop", [], "find(x)"),
-        ("self._find_all(things, of ...", [], "self._find_all(things, of ..."),
+        ("call_method", "node.children.setdefault", {}, "node.children"),
+        ("write_item", "parent.children[k]", {}, "parent.children"),
+        ("iterate", "parent.children[k]", {}, "parent.children[k]"),
+        ("apply_operator", "key in self.cache", {}, "self.cache"),
+        ("apply_operator", "key not in self.cache", {}, "self.cache"),
+        ("iterate", "self.jobs", [], "self.jobs"),
+        ("iterate", "self.queue.jobs", [], "self.queue.jobs"),
+        ("call_method", "find(x).pop", [], "find(x)"),
+        ("call", "self._find_all(things, of ...", [], "self._find_all(things, of ..."),
     ],
 )
-def test_expressions(text: str, kept: object, name: str) -> None:
-    assert name_container(AccessSite("", 1, 0, 1, 0, "call"), text, kept) == name
+def test_expressions(role: str, text: str, kept: object, name: str) -> None:
+    assert name_container(AccessSite("", 1, 0, 1, 0, role), text, kept) == name
 
 
 @pytest.mark.parametrize(
@@ -49,7 +51,10 @@ def test_functions_of_their_first_argument(tmp_path: Path, line: str, name: str)
 
 
 class Box:
-    pass
+    def fill(self, made: list[int]) -> None:
+        if "_Box__made" not in self.__dict__:
+            self.__made = 1
+            made.append(self.__made)
 
 
 def finding_attributes() -> None:
@@ -65,6 +70,29 @@ def finding_attributes() -> None:
     assert made == [1]
 
 
+class Bus:
+    __slots__ = ("receivers",)
+
+    def __init__(self) -> None:
+        self.receivers: defaultdict[str, set[int]] = defaultdict(set)
+
+    def add(self) -> None:
+        self.receivers["event"].add(len(self.receivers["event"]))
+
+
+def adding_to_slots() -> None:
+    bus = Bus()
+    run_twice(bus.add)
+    assert len(bus.receivers["event"]) == 2
+
+
+def filling_privately() -> None:
+    box = Box()
+    made: list[int] = []
+    run_twice(lambda: box.fill(made))
+    assert made == [1]
+
+
 def run_twice(body: Callable[[], None]) -> None:
     threads = [threading.Thread(target=body) for _ in range(2)]
     for thread in threads:
@@ -77,3 +105,15 @@ def test_an_entry_of_the_dictionary_of_an_object_is_its_attribute() -> None:
     text = mazurka.explore(finding_attributes, preemptions=2).report(160)
     assert "check then act: Thread-1 finds no box.made at line" in text
     assert "sets it to 1 in between" in text
+
+
+def test_private_attributes_are_called_as_the_source_has_them() -> None:
+    text = mazurka.explore(filling_privately, preemptions=2).report(160)
+    assert "box.__made = 1" in text
+    assert "_Box__made = 1" not in text
+
+
+def test_slots_and_dictionaries_of_sets_lead_to_containers() -> None:
+    text = mazurka.explore(adding_to_slots, preemptions=2).report(160)
+    assert "bus.receivers['event'] = {0}" in text
+    assert "self.receivers" not in text.partition("lines of")[0]
