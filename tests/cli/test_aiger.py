@@ -128,3 +128,18 @@ def test_abc_proves_and_refutes(mazurka, tmp_path: Path) -> None:
         told = subprocess.run([ABC, "-q", script], capture_output=True, text=True, timeout=60)
         assert expected in told.stdout
     assert mazurka("replay", str(witness), "--circuit", str(file)).status == 1
+
+
+@pytest.mark.skipif(ABC is None, reason="ABC is not installed")
+def test_abc_proves_what_comes_through_a_pipe(mazurka, tmp_path: Path) -> None:
+    assert ABC is not None
+    file = tmp_path / "m.aig"
+    mazurka(*EXPORT, str(EXAMPLES / "peterson.py"), "-o", str(file))
+    told = subprocess.run(
+        [ABC, "-q", "!cat > piped.aig; read_aiger piped.aig; pdr"],
+        input=file.read_bytes(),
+        capture_output=True,
+        cwd=tmp_path,
+        timeout=60,
+    )
+    assert b"Property proved" in told.stdout
