@@ -39,6 +39,7 @@ def check(
     limit_seconds: float | None = None,
     limit_bytes: int | None = None,
     explore_all: bool = False,
+    explain: bool = False,
     counterexample: str = "auto",
     symmetry: bool = True,
     ltl: str | None = None,
@@ -55,6 +56,7 @@ def check(
     that strategies have of their own are given by name:
     `check("model.py", strategy="stubborn", proviso="sticky")`.
     With `symmetry=False` states that differ only in the numbers of alike threads are counted apart.
+    With `explain` the verdict's `explanation` says what was made of the model.
     `ltl` is a temporal formula that all runs satisfy, with `fair` all fair ones; those that the
     model declares are checked as well.
     """
@@ -69,6 +71,7 @@ def check(
         limit_seconds=limit_seconds,
         limit_bytes=limit_bytes,
         explore_all=explore_all,
+        explain=explain,
         counterexample=counterexample,
         symmetry=symmetry,
         tuning=tuning,

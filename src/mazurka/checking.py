@@ -27,6 +27,7 @@ from mazurka.ir.passes.merge import Granularity
 from mazurka.ir.passes.samples import take_samples
 from mazurka.ir.program import Check, Fault, Program
 from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED, Finding
+from mazurka.report.explaining import describe_program
 from mazurka.report.selection import select
 from mazurka.report.trace import Trace, confirm
 from mazurka.report.verdict import Times, Verdict, identify, scope_sentence
@@ -147,6 +148,7 @@ def check_program(
             *((UNREAD_FORMULAS,) if program.formulas else ()),
         ),
         classification=result.classification,
+        explanation=(describe_program(program), *result.explanation) if options.explain else (),
         interchangeable=result.interchangeable,
         rounds=result.rounds,
         choice=choice,

@@ -319,3 +319,34 @@ def test_races() -> None:
     assert race.violation.kind == "race"
     fixed = check(EXAMPLES / "lost_update_fixed.py", **asked)
     assert fixed.verdict == HOLDS
+
+
+EXPLAINED = {
+    "full": [],
+    "bmc": ["the circuit"],
+    "portfolio": ["the circuit", "the circuit of the search for an invariant"],
+    "bdd": ["the circuit"],
+    "events": ["the events"],
+}
+
+
+@pytest.mark.parametrize("strategy", EXPLAINED)
+def test_what_was_made_of_a_model_is_explained(strategy: str) -> None:
+    parts = check(EXAMPLES / "lost_update.py", strategy=strategy, explain=True).explanation
+    first = "what was made of the model"
+    assert [part.title for part in parts] == [first, *EXPLAINED[strategy]]
+    assert all(name and text for part in parts for name, text in part.rows)
+    assert check(EXAMPLES / "lost_update.py", strategy=strategy).explanation == ()
+
+
+def test_an_explanation_counts_what_there_is(mazurka) -> None:
+    """Two bits hold `counter`, which is 0, 1 or 2, and the lock, held by one of two threads or not.
+    With lock patterns the lock is named, and threads without loops have no sticky place."""
+    model = str(EXAMPLES / "lost_update_fixed.py")
+    asked = ("--strategy", "bmc", "--interleaving", "transactions", "--explain")
+    parts = mazurka("check", model, *asked, "--json").json["explanation"]
+    rows = {name: text for part in parts for name, text in part["rows"]}
+    assert "counter, lock" in rows["2 bits"]
+    assert (rows["lock patterns"], rows["sticky"]) == ("lock", "no place: no thread goes round")
+    assert "\n  lock patterns  lock\n" in mazurka("check", model, *asked).out
+    assert mazurka("check", model, "--json").json["explanation"] is None

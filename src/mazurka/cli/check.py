@@ -51,6 +51,14 @@ def check(
             "Print how the threads share each cell, where the strategy finds out.",
         ),
     ] = False,
+    explain: Annotated[
+        bool,
+        args.option(
+            "--explain",
+            "Print what was made of the model: threads, the bits of a state, and the circuit where"
+            " the strategy has one.",
+        ),
+    ] = False,
     counterexample: Annotated[
         str,
         args.option(
@@ -121,6 +129,7 @@ def check(
             limit_seconds=args.seconds(limit_time),
             limit_bytes=args.megabytes(limit_memory),
             explore_all=explore_all,
+            explain=explain,
             counterexample=counterexample,
             symmetry=not no_symmetry,
             tuning=context.obj,

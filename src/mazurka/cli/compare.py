@@ -9,7 +9,7 @@ import typer
 from mazurka.cli import arguments as args
 from mazurka.cli import completion
 from mazurka.cli.failures import guarded, interrupted_by_termination, print_json
-from mazurka.report.answer import EXIT_STATUS, INCONCLUSIVE
+from mazurka.report.answer import ERROR, EXIT_STATUS, INCONCLUSIVE
 
 EPILOG = "Example: mazurka compare examples/philosophers.py -D N=8 --strategies full"
 
@@ -50,13 +50,13 @@ def compare(
     """Run every strategy on one model and compare states, time and memory.
 
     Each strategy explores everything, also after a violation.  Exit status: 0, 3 if it was
-    interrupted, or 2 for bad input.
+    interrupted, or 2 for bad input, and if two strategies disagree.
     """
 
     def action() -> int:
         from mazurka.comparing import compare_file
         from mazurka.deadline import command_start
-        from mazurka.report.comparison import print_comparison
+        from mazurka.report.comparison import find_disagreement, print_comparison
         from mazurka.report.observer import finish, observer_for
         from mazurka.report.terminal import make_console
         from mazurka.search.reading import Reading
@@ -100,6 +100,8 @@ def compare(
                 comparison.left_out,
                 comparison.notes,
             )
+        if find_disagreement(comparison.verdicts) is not None:
+            return EXIT_STATUS[ERROR]
         return EXIT_STATUS[INCONCLUSIVE] if comparison.interrupted else 0
 
     with interrupted_by_termination():

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mazurka.report.answer import UNSOUND
+from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND
 from mazurka.report.observer import bytes_text
 from mazurka.report.prose import Prose
 from mazurka.report.summary import STYLES
 from mazurka.report.terminal import Glyphs, glyphs_for, safe
 from mazurka.report.verdict import UNREDUCED, Verdict, limit_name, property_list
-from mazurka.search import CUT_SHORT, Statistics
+from mazurka.search import CUT_SHORT, PROPERTIES, Statistics
 
 GAP = 2
 NOT_APPLICABLE = "-"
@@ -187,7 +188,7 @@ def verdict_text(verdict: Verdict) -> str:
 
 def list_remarks(verdicts: Sequence[Verdict], left_out: Iterable[tuple[str, str]]) -> list[str]:
     """What the figures do not say."""
-    lines = []
+    lines = [describe_agreement(verdicts)] if len(verdicts) > 1 else []
     if any(verdict.rounds for verdict in verdicts):
         lines.append("states and transitions: the last round; seconds: all rounds together")
     unsound = [verdict.strategy or "" for verdict in verdicts if UNSOUND in verdict.limits]
@@ -198,6 +199,34 @@ def list_remarks(verdicts: Sequence[Verdict], left_out: Iterable[tuple[str, str]
         )
     lines += [f"{', '.join(names)}: {said}" for said, names in collect_remarks(verdicts).items()]
     return lines + left_out_lines(left_out)
+
+
+def describe_agreement(verdicts: Sequence[Verdict]) -> str:
+    """Whether all that have decided say the same, and who has not decided."""
+    clash = find_disagreement(verdicts)
+    if clash is not None:
+        one, other = clash
+        return (
+            f"DISAGREEMENT: {one.strategy} says {verdict_text(one)}, {other.strategy} says"
+            f" {verdict_text(other)}; one of them is wrong: please report it"
+        )
+    open_ones = [verdict.strategy or "" for verdict in verdicts if verdict.verdict == INCONCLUSIVE]
+    decided = len(verdicts) - len(open_ones)
+    if not open_ones:
+        return f"all {decided} agree"
+    undecided = f"no answer: {', '.join(open_ones)}"
+    return f"all {decided} that have an answer agree; {undecided}" if decided > 1 else undecided
+
+
+def find_disagreement(verdicts: Sequence[Verdict]) -> tuple[Verdict, Verdict] | None:
+    """A violation that another one excludes; one that was not looked for is not excluded."""
+    for one, other in product(verdicts, verdicts):
+        if one.violation is None or other.verdict != HOLDS:
+            continue
+        kind = one.violation.kind
+        if kind not in PROPERTIES or kind in other.properties:
+            return one, other
+    return None
 
 
 def left_out_lines(left_out: Iterable[tuple[str, str]]) -> list[str]:

@@ -11,6 +11,7 @@ from rich.text import Text
 from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED
 from mazurka.report.classification import describe_rounds, describe_sharing, draw_classes
 from mazurka.report.columns import Columns
+from mazurka.report.explaining import draw_rows
 from mazurka.report.observer import bytes_text
 from mazurka.report.prose import Prose
 from mazurka.report.selection import Alternative
@@ -79,6 +80,10 @@ class Summary(Prose):
             self.print_line(f"there is no counterexample to save: {asked} was not written", "dim")
         if self.tabled:
             self.print_sharing()
+        for part in self.verdict.explanation:
+            self.print_blank()
+            self.print_line(part.title, "bold")
+            draw_rows(self.console, part.rows)
 
     @property
     def tabled(self) -> bool:

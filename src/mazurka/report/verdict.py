@@ -11,7 +11,7 @@ from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED, Answer
 from mazurka.report.selection import Alternative
 from mazurka.report.trace import Trace
 from mazurka.report.words import counted, listed
-from mazurka.search import BITSTATE, PROPERTIES, CellClass, Round, Statistics
+from mazurka.search import BITSTATE, PROPERTIES, CellClass, ExplainedPart, Round, Statistics
 from mazurka.search.reading import Reading
 from mazurka.search.request import CheckOptions
 
@@ -121,6 +121,8 @@ class Verdict(Answer):
     subject: Subject | None = None
     classification: tuple[CellClass, ...] = ()
     """How the threads share each cell; empty for strategies that do not ask."""
+    explanation: tuple[ExplainedPart, ...] = ()
+    """What the engine has made of the program, where that was asked for."""
     rounds: tuple[Round, ...] = ()
     """The rounds before the one that `statistics` counts."""
     alternative: Alternative | None = None
@@ -171,6 +173,7 @@ class Verdict(Answer):
             "interchangeable": [list(names) for names in self.interchangeable],
             "rounds": self._rounds_json(),
             "classification": [cell_json(cell) for cell in self.classification] or None,
+            "explanation": [part_json(part) for part in self.explanation] or None,
             "violation": self.violation.to_json() if self.violation else None,
             "trace": [row.to_json() for row in trace.rows] if trace else None,
             "trace_omitted": trace.omitted if trace else 0,
@@ -245,6 +248,10 @@ def size_json(statistics: Statistics) -> dict[str, object]:
 
 def cell_json(cell: CellClass) -> dict[str, object]:
     return {"cell": cell.cell, "class": cell.kind, "lock": cell.lock, "round": cell.round}
+
+
+def part_json(part: ExplainedPart) -> dict[str, object]:
+    return {"title": part.title, "rows": [list(row) for row in part.rows]}
 
 
 def property_list(properties: tuple[str, ...]) -> str:

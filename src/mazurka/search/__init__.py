@@ -16,6 +16,7 @@ from mazurka.search.result import (
     BITSTATE,
     CUT_SHORT,
     CellClass,
+    ExplainedPart,
     Move,
     Round,
     SearchResult,
@@ -25,7 +26,7 @@ from mazurka.search.result import (
 from mazurka.search.strategy import Chosen, Observer, Silent, Strategy
 
 __all__ = [
-    "BITSTATE", "CUT_SHORT", "ORDERS", "PROPERTIES", "CellClass", "Chosen", "Move", "Observer",
-    "Option", "Round", "SearchOptions", "SearchResult", "Silent", "Statistics", "Strategy",
-    "Violation", "one_of", "require_positive",
+    "BITSTATE", "CUT_SHORT", "ORDERS", "PROPERTIES", "CellClass", "Chosen", "ExplainedPart",
+    "Move", "Observer", "Option", "Round", "SearchOptions", "SearchResult", "Silent", "Statistics",
+    "Strategy", "Violation", "one_of", "require_positive",
 ]  # fmt: skip

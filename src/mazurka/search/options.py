@@ -22,6 +22,7 @@ TAKEN = frozenset(
             "max_depth",
             "self_check",
             "deterministic",
+            "explain",
             "explore_all",
             "classification",
             "symmetry",
@@ -109,6 +110,8 @@ class SearchOptions:
     """The part of `limit_bytes` to begin with, where other searches have the rest."""
     more_bytes: Callable[[], int] | None = None
     """Asked where the share is used up: how large it is by now."""
+    explain: bool = False
+    """Say what was made of the program."""
     deterministic: bool = False
     """Let nothing depend on how long something takes."""
     tuning: Mapping[str, object] = field(default_factory=dict)

@@ -50,6 +50,8 @@ class CheckOptions:
     limit_seconds: float | None = None
     limit_bytes: int | None = None
     explore_all: bool = False
+    explain: bool = False
+    """Say what the engine has made of the program."""
     counterexample: str = "auto"
     self_check: bool = False
     deterministic: bool = False
@@ -84,6 +86,7 @@ class CheckOptions:
             dispensable=frozenset(USUAL) - frozenset(self.required),
             order=self.order,
             stop_at_first=not self.explore_all,
+            explain=self.explain,
             limit_seconds=self.limit_seconds,
             limit_bytes=self.limit_bytes,
             symmetry=self.symmetry,

@@ -116,6 +116,14 @@ class Round:
     """A sentence: which assumption broke, where."""
 
 
+@dataclass(frozen=True, slots=True)
+class ExplainedPart:
+    """A part of what a search has made of the program, for people: a title, and named rows."""
+
+    title: str
+    rows: tuple[tuple[str, str], ...]
+
+
 @dataclass(frozen=True)
 class SearchResult:
     """`limits` names what cut the search short, one of `CUT_SHORT`, or the message of a bound that
@@ -131,5 +139,7 @@ class SearchResult:
     """The names of threads that were taken as one up to renaming, by class."""
     rounds: tuple[Round, ...] = ()
     """The rounds before the last one, whose statistics are `statistics`."""
+    explanation: tuple[ExplainedPart, ...] = ()
+    """What was made of the program, where that was asked for (`SearchOptions.explain`)."""
     order: str | None = None
     """The order of the search, where that was not for the user to choose."""

@@ -12,11 +12,12 @@ is inconclusive unless a violation is found elsewhere.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from mazurka.deadline import check_time
 from mazurka.ir.program import Program
-from mazurka.search import Observer, SearchOptions, Statistics, Violation
+from mazurka.search import ExplainedPart, Observer, SearchOptions, Statistics, Violation
 from mazurka.symbolic.bmc import PHASE, UNITS, CircuitSearch, SearchSubject
 from mazurka.symbolic.circuit import Circuit, Interleaving
 from mazurka.symbolic.ends import Ends
@@ -34,6 +35,8 @@ class DiagramSearch(CircuitSearch):
 
     counters = BINARY
     states = 0
+    parts = 0
+    """How many parts the relation has."""
     nodes = 0
     """The largest diagram of all states that was seen."""
 
@@ -55,6 +58,7 @@ class DiagramSearch(CircuitSearch):
     def conduct(self, circuit: Circuit) -> None:
         with DiagramSolver(waiting=self.wait_for) as solver:
             reach = _Reaching(self, circuit)
+            self.parts = len(reach.partition.parts)
             found = solver.reach(reach.problem, self.hear, reach.report)
         if found is not None:
             self.covered, self.states = found.passes, found.states
@@ -82,6 +86,13 @@ class DiagramSearch(CircuitSearch):
         check_time(PHASE)
         self.observer.message(f"pass {progress.passes:,}: a diagram of {progress.nodes:,} nodes")
         self.observer.progress(self.statistics())
+
+    def explain(self) -> Iterator[ExplainedPart]:
+        for part in super().explain():
+            parts = f"{self.parts:,}, one for each thread and place from which it can move"
+            order = "bits that occur together side by side (FORCE), then as CUDD moves them"
+            rows = (*part.rows, ("parts", parts), ("order", order))
+            yield replace(part, rows=rows)
 
     def statistics(self) -> Statistics:
         return replace(super().statistics(), states=self.states)

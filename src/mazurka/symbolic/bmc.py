@@ -18,12 +18,20 @@ like violations.  The interpreter takes the step: if it never ends, that is a vi
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from mazurka.deadline import TimeLimitError, check_time, ended_by, seconds_left
 from mazurka.ir.interpreter import Step
 from mazurka.ir.program import Fault, Program
-from mazurka.search import Move, Observer, SearchOptions, SearchResult, Statistics, Violation
+from mazurka.search import (
+    ExplainedPart,
+    Move,
+    Observer,
+    SearchOptions,
+    SearchResult,
+    Statistics,
+    Violation,
+)
 from mazurka.search.resources import default_limit_bytes, resident_bytes
 from mazurka.symbolic.circuit import OF_STATES, Circuit, Interleaving
 from mazurka.symbolic.encoding import encode
@@ -133,7 +141,11 @@ class CircuitSearch:
         notes = () if self.violation is not None else self.stop_notes
         limits = tuple(dict.fromkeys(self.limits))
         return SearchResult(
-            self.statistics(), self.violation, limits, (*notes, *self.describe_effort())
+            self.statistics(),
+            self.violation,
+            limits,
+            (*notes, *self.describe_effort()),
+            explanation=tuple(self.explain()) if self.options.explain else (),
         )
 
     @staticmethod
@@ -247,6 +259,13 @@ class CircuitSearch:
             f" {self.solver.loading_seconds:.2f} s for loading {self.solver.clauses:,} clauses,"
             f" {self.solver.solving_seconds:.2f} s for solving",
         )
+
+    def explain(self) -> Iterator[ExplainedPart]:
+        """What was made of the program."""
+        if self.circuit is not None:
+            from mazurka.symbolic.explaining import explain_circuit
+
+            yield explain_circuit(self.circuit, self.interleaving, "the circuit")
 
 
 class FrameLoop:

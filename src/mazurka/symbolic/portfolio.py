@@ -16,10 +16,13 @@ a decision.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 
+from mazurka.search import ExplainedPart
 from mazurka.symbolic.bmc import CircuitSearch, FrameLoop
 from mazurka.symbolic.circuit import Circuit
+from mazurka.symbolic.explaining import explain_circuit
 from mazurka.symbolic.options import INTERLEAVING, PLAIN_INTERLEAVINGS
 from mazurka.symbolic.pdr import InvariantFile, InvariantSearch, ModelQuestion
 from mazurka.symbolic.reaching import Answer
@@ -40,6 +43,7 @@ class PortfolioSearch(CircuitSearch):
 
     beside: ProofBeside | None = None
     """The other search while it runs."""
+    prover: InvariantSearch | None = None
     decided_by = "bmc"
     file: InvariantFile | None = None
     """Where invariants are to be written."""
@@ -47,6 +51,7 @@ class PortfolioSearch(CircuitSearch):
     def search(self, circuit: Circuit, solver: SatSolver) -> None:
         with SatSolver(waiting=self.wait) as second:
             beside = ProofBeside(self, second)
+            self.prover = beside.prover
             try:
                 if not self.options.deterministic:
                     self.beside = beside
@@ -81,6 +86,11 @@ class PortfolioSearch(CircuitSearch):
         if prover.violation is not None:
             self.depth = prover.depth
 
+    def explain(self) -> Iterator[ExplainedPart]:
+        yield from super().explain()
+        if self.prover is not None:
+            yield from self.prover.explain()
+
     def describe_effort(self) -> tuple[str, ...]:
         told = super().describe_effort()
         decided = self.violation is not None or not self.limits
@@ -100,6 +110,11 @@ class _BesideSearch(InvariantSearch):
 
     def wait(self, solver: SatSolver) -> None:
         self.owner.wait(solver)
+
+    def explain(self) -> Iterator[ExplainedPart]:
+        if self.circuit is not None:
+            title = "the circuit of the search for an invariant"
+            yield explain_circuit(self.circuit, self.interleaving, title)
 
 
 class ProofBeside:
@@ -134,7 +149,7 @@ class ProofBeside:
 
     def begin(self) -> None:
         """Encode the program, and hand it over."""
-        circuit = self.prover.encode()
+        circuit = self.prover.circuit = self.prover.encode()
         self.questions = self.prover.decide(circuit, self.solver)
         self.question = next(self.questions)
         self._ask()

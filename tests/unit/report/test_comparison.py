@@ -162,3 +162,30 @@ def test_notes_stand_below_the_table(shown):
     ]
     below = shown(noted).splitlines()[-2:]
     assert below == ["cpc, ample: three rounds", "cpc: declared movers"]
+
+
+HANG = Finding("hang", "threads go round", "m.py", 1)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "line"),
+    [
+        (SIX[:2], "all 2 agree"),
+        (SIX, "all 5 that have an answer agree; no answer: transactions"),
+        (SIX[-2:], "no answer: transactions"),
+        (
+            (verdict_of("full", 5, verdict="violated", violation=HANG), SIX[1]),
+            "all 2 agree",  # the other one has not looked for hangs
+        ),
+        (
+            (
+                verdict_of("full", 5, verdict="violated", violation=replace(HANG, kind="range")),
+                SIX[1],
+            ),
+            "DISAGREEMENT: full says violated: range, cpc says holds; one of them is wrong:"
+            " please report it",
+        ),
+    ],
+)
+def test_the_first_line_says_who_agrees(shown, verdicts, line):
+    assert line in shown(verdicts).splitlines()

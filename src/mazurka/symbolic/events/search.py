@@ -13,6 +13,7 @@ stop threads, the interpreter also decides whether a standstill is a deadlock.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mazurka.analysis.restarts import find_restartable_threads
@@ -22,7 +23,8 @@ from mazurka.ir.interpreter import Interpreter, State, Step
 from mazurka.ir.native.layout import make_layout
 from mazurka.ir.program import Fault
 from mazurka.ir.values.footprints import Footprints
-from mazurka.search import Move, Violation
+from mazurka.search import ExplainedPart, Move, Violation
+from mazurka.search.naming import name_cells
 from mazurka.symbolic.bmc import CircuitSearch
 from mazurka.symbolic.circuit import DEADLOCK, UNROLLING
 from mazurka.symbolic.ends import SeenEnds
@@ -73,6 +75,8 @@ class EventSearch(CircuitSearch):
 
     events = 0
     """How many there are."""
+    unwound: Unwound | None = None
+    order: OrderClauses | None = None
 
     def work(self) -> None:
         self.unit = "iteration"
@@ -187,6 +191,7 @@ class EventSearch(CircuitSearch):
         order = OrderClauses(
             self.graph, self.shared, unwound.threads, unwound.late, roots, self.look_at_size
         )
+        self.unwound, self.order = unwound, order
         clauses = order.make_clauses()
         with SatSolver(waiting=self.wait) as self.solver:
             self.solver.add(clauses)
@@ -251,6 +256,23 @@ class EventSearch(CircuitSearch):
             " such states from deadlocks"
         )
         return False
+
+    def explain(self) -> Iterator[ExplainedPart]:
+        if self.unwound is None or self.order is None:
+            return
+        threads = zip(self.program.threads, self.unwound.threads, strict=True)
+        events = ", ".join(f"{thread.name} {len(made.events):,}" for thread, made in threads)
+        writes = sum(map(len, self.order.writes.values()))
+        rows = (
+            ("events", f"{self.events:,}: {events}"),
+            ("ordered", f"{sum(map(len, self.order.ordered)):,}, which others may notice"),
+            ("cells", name_cells(self.program, sorted(self.order.writes)) or "none is shared"),
+            ("reads", f"{len(self.order.readings):,}, of {writes:,} writes and the first values"),
+            ("pairs", f"{len(self.order.befores):,} of events that may come in either order"),
+            ("nodes", f"{self.graph.nodes:,} in all, for the steps of the events"),
+            ("clauses", f"{self.solver.clauses if self.solver is not None else 0:,}"),
+        )
+        yield ExplainedPart("the events", rows)
 
     def describe_effort(self) -> tuple[str, ...]:
         if self.solver is None:
