@@ -129,7 +129,7 @@ def table(printed):
 
 
 def test_figures_that_mean_nothing_are_dashes(table):
-    heading, full, dpor = table(FULL, verdict_of("dpor"))
+    heading, full, dpor, _ = table(FULL, verdict_of("dpor"))
     assert heading == [
         "strategy", "verdict", "states", "of", "full", "executions", "transitions", "seconds",
         "states/s", "memory", "bytes/state",
