@@ -41,15 +41,23 @@ Bounds: TypeAlias = tuple[int, ...]
 """What is known of a state: who can go on, how it is reached, and at which cost.
 
 1. E(s), one bit a thread;
-2. CB(s, t) for a t whose step was not the last one in any order;
+2. CB(s, t) of all threads, `WIDTH` bits each, after that of a t whose step was not the last one in
+   any order;
 3. those t in E(s) for which to go on is a preemption, whoever was last;
 4. three numbers for each t' in F(s): t', the hash of s − t', and CB(s − t', t').
 """
 Arrival: TypeAlias = tuple[int, StateHash, int]
 """A thread t' whose step was last, the state before it, and CB of that step."""
 
+Layer: TypeAlias = "list[tuple[int, StateHash, list[int], list[StateHash]]]"
+"""Prefixes with as many events as each other, to be worked out: the events, the hash of the state,
+the events of F(s), and the hashes of the s − t'."""
+
 CHECK_EVERY = 1024
-NEVER = 1 << 30
+WIDTH = 16
+NEVER = (1 << WIDTH) - 1
+MOST = NEVER - 1
+"""Costs above this one are not told apart: whoever allows so many preemptions allows more."""
 _FIRST, _EACH = 3, 3
 """Where the arrivals begin, and how many numbers each has."""
 
@@ -71,24 +79,18 @@ def least_cost(bounds: Bounds) -> int:
 
 def cost_of(bounds: Bounds, thread: int) -> int:
     """CB(s, t)."""
-    others = bounds[1]
-    if bounds[2] >> thread & 1:
-        return least_cost(bounds) + 1
-    for place in range(_FIRST, len(bounds), _EACH):
-        if bounds[place] == thread:
-            return min(bounds[place + 2], others)
-    return others
+    return bounds[1] >> (thread + 1) * WIDTH & NEVER
 
 
 def count_within(bounds: Bounds, bound: int) -> int:
     """How many threads can take a step t with CB(s, t) at most the bound."""
-    able, others, hasty = bounds[:_FIRST]
+    able, costs, hasty = bounds[:_FIRST]
     count = 0
     if hasty:
         able ^= hasty
         if least_cost(bounds) < bound:
             count = hasty.bit_count()
-    if others <= bound:
+    if costs & NEVER <= bound:
         return count + able.bit_count()
     for place in range(_FIRST, len(bounds), _EACH):
         if bounds[place + 2] <= bound and able >> bounds[place] & 1:
@@ -108,6 +110,8 @@ class ContextBounds:
     ) -> None:
         self.graph = graph
         self.known: dict[StateHash, Bounds] = {}
+        self._ones = 0
+        """A one in each place of CB(s, t), for as many threads as there have been."""
         self.unseen = 0
         """How many steps lead from known states to states that are not known."""
         self.max_states = max_states
@@ -120,9 +124,9 @@ class ContextBounds:
 
     def end_here(self) -> None:
         """Nobody goes on from the cursor: the program has given up."""
-        enabled, others, _, *rest = self.here()
+        enabled, costs, _, *rest = self.here()
         self.unseen -= enabled.bit_count()
-        self.known[self.graph.hash] = (0, others, 0, *rest)
+        self.known[self.graph.hash] = (0, costs, 0, *rest)
 
     def forget(self) -> None:
         self.known.clear()
@@ -152,64 +156,90 @@ class ContextBounds:
         return tuple(reversed(taken)), least
 
     def _work_out(self) -> Bounds:
-        """Depth first over the prefixes that are not known."""
+        """Collect the prefixes that are not known, layer by layer, and work them out from below."""
         graph, known = self.graph, self.known
-        hash_of, add = graph.hash_of, self._add
-        frames = [(graph.here, graph.hash, graph.maximal(graph.here))]
-        while frames:
-            here, state, frontier = frames[-1]
-            for event in frontier:
-                previous = state ^ hash_of[event]
-                if previous not in known:
-                    frames.append((here ^ 1 << event, previous, graph.uncover(frontier, event)))
-                    break
-            else:
-                add(here, state, frontier)
-                frames.pop()
+        hash_of, covers, past = graph.hash_of, graph.covers, graph.past
+        layers: list[Layer] = []
+        layer: Layer = [(graph.here, graph.hash, graph.maximal(graph.here), [])]
+        found: set[StateHash] = set()
+        while layer:
+            layers.append(layer)
+            below: Layer = []
+            for here, state, frontier, before in layer:
+                for event in frontier:
+                    previous = state ^ hash_of[event]
+                    before.append(previous)
+                    if previous in known or previous in found:
+                        continue
+                    found.add(previous)
+                    rest, covered = [], 0
+                    for other in frontier:
+                        if other != event:
+                            rest.append(other)
+                            covered |= past[other]
+                    for earlier in covers[event] or graph.cover(event):
+                        if not covered >> earlier & 1:
+                            rest.append(earlier)
+                    below.append((here ^ 1 << event, previous, rest, []))
+            layer = below
+        self._ones = ((1 << (len(graph.lines) + 1) * WIDTH) - 1) // NEVER
+        add = self._add
+        while layers:
+            for here, state, frontier, before in layers.pop():
+                add(here, state, frontier, before)
         return known[graph.hash]
 
-    def _add(self, here: int, state: StateHash, frontier: list[int]) -> None:
-        """Work out the bounds of a prefix from those of its own."""
+    def _add(
+        self, here: int, state: StateHash, frontier: list[int], before: list[StateHash]
+    ) -> None:
+        """Work out the bounds of a prefix from those of its own: `before` has the s − t'."""
         graph, known = self.graph, self.known
         if len(known) % CHECK_EVERY == 0:
             self._check(len(known))
-        schedule, hash_of = graph.schedule, graph.hash_of
+        schedule = graph.schedule
         if graph.any_yields or not frontier:
             able, stays, hasty = graph.able(here)
             if not graph.early_timeouts and frontier:
-                frontier = [
-                    event
-                    for event in frontier
-                    if known[state ^ hash_of[event]][0] >> schedule[event] & 1
+                kept = [
+                    place
+                    for place, event in enumerate(frontier)
+                    if known[before[place]][0] >> schedule[event] & 1
                 ]
-                if not frontier:
+                if not kept:
                     known[state] = UNREACHED
                     return
+                frontier, before = [frontier[one] for one in kept], [before[one] for one in kept]
         else:
-            event = frontier[0]
-            stays = able = graph.able_after(event, known[state ^ hash_of[event]][0], here)
+            stays = able = graph.able_after(frontier[0], known[before[0]][0], here)
             hasty = 0
-        others = NEVER if frontier else 0
-        found = [able, others, hasty]
-        for event in frontier:
+        others = MOST if frontier else 0
+        found = [able, 0, hasty]
+        for event, previous in zip(frontier, before):  # noqa: B905 - of one length, and often
             last = schedule[event]
-            previous = state ^ hash_of[event]
-            before = known[previous]
-            cost = before[1]
-            if before[2] >> last & 1:
-                cost = least_cost(before) + 1
-            else:
-                for place in range(_FIRST, len(before), _EACH):
-                    if before[place] == last:
-                        cost = min(cost, before[place + 2])
-                        break
+            cost = known[previous][1] >> (last + 1) * WIDTH & NEVER
             found += (last, previous, cost)
-            cost += stays >> last & 1
+            if stays >> last & 1:
+                cost += 1
             if cost < others:
                 others = cost
-        found[1] = others
+        costs = others * self._ones
+        for place in range(_FIRST, len(found), _EACH):
+            if (cost := found[place + 2]) < others:
+                costs -= others - cost << (found[place] + 1) * WIDTH
+        if hasty:
+            costs = self._raise_hasty(costs, hasty, min(found[5::3], default=0) + 1)
+        found[1] = costs
         self.unseen += able.bit_count() - len(frontier)
         known[state] = tuple(found)
+
+    def _raise_hasty(self, costs: int, hasty: int, cost: int) -> int:
+        """Set CB(s, t) of those threads for which to go on is a preemption."""
+        while hasty:
+            thread = hasty.bit_length() - 1
+            hasty ^= 1 << thread
+            place = (thread + 1) * WIDTH
+            costs += cost - (costs >> place & NEVER) << place
+        return costs
 
     def _check(self, count: int) -> None:
         if self.max_states is not None and count >= self.max_states:

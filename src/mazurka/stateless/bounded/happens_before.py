@@ -58,19 +58,7 @@ class Graph(Recording):
                 covered |= past[event] ^ 1 << event
         return [event for event in last if not covered >> event & 1]
 
-    def uncover(self, frontier: list[int], event: int) -> list[int]:
-        """The events that nothing comes after once one of those is left out."""
-        past, rest, covered = self.past, [], 0
-        for other in frontier:
-            if other != event:
-                rest.append(other)
-                covered |= past[other]
-        for earlier in self.covers[event] or self._cover(event):
-            if not covered >> earlier & 1:
-                rest.append(earlier)
-        return rest
-
-    def _cover(self, event: int) -> Sequence[int]:
+    def cover(self, event: int) -> Sequence[int]:
         """The events right before one: of those before it, the ones that nothing comes after."""
         found = self.covers[event] = self.maximal(self.past[event] ^ 1 << event)
         return found
@@ -212,16 +200,15 @@ class Graph(Recording):
 
         Whether a thread can go on depends on where it stands, on what it needs, and on the states
         of the objects that it looks at.  So the answers are the same before and after the event
-        but for the event's own thread and those that look at what it writes (`watching`).  Others
-        that could not go on are asked again, too: something may have happened that they need, and
-        some have not begun, and had no number when E(s − t) was worked out.
+        but for the event's own thread, those that may need it (`awaited`), as one that it has begun
+        does, and those that look at what it writes (`watching`).
         """
         states, writes, lines, stands = self.states, self.writes, self.lines, self.stands
-        everybody = (1 << len(stands)) - 1
-        again = 1 << self.schedule[event] | everybody & ~enabled
+        again = 1 << self.schedule[event] | self.awaited[event]
         for number, _, written in self.touched[event]:
             if written:
-                again |= self.watching[number] & everybody
+                again |= self.watching[number]
+        again &= (1 << len(stands)) - 1
         enabled &= ~again
         while again:
             thread = again.bit_length() - 1

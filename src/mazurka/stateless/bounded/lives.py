@@ -104,6 +104,7 @@ class LifeGraph(Graph):
             goes_on = number < len(slips) and slips[number][0] == thread
             line[-1] = stand = self.stand(None if goes_on else pending[thread], needs)
             stand.silent = silent
+            self.wait_for(thread, needs)
             if stand.joined != NOBODY:
                 self._require_one(stand.joined, thread)
         if moved != NOBODY:

@@ -82,6 +82,9 @@ class Recording:
         self.touched: list[Touched] = []
         self.covers: list[Sequence[int]] = []
         """The events right before an event; empty before anybody has asked."""
+        self.awaited: list[int] = []
+        """The threads that may have stood where they need an event (`Stand.needs`), of which none
+        comes after it that they need, too."""
         self.begun: list[tuple[int, int]] = []
         """Events that have begun a thread, and which."""
         # By thread: its events, and where it stood before each of them and stands now.
@@ -156,9 +159,16 @@ class Recording:
         for thread, operation in enumerate(pending):
             if operation is not None and not self.stands[thread]:
                 self.stands[thread].append(self.stand(operation, needs))
+                self.wait_for(thread, needs)
                 self._unborn -= 1
                 if last >= 0:
                     self.begun.append((last, thread))
+
+    def wait_for(self, thread: int, needs: int) -> None:
+        """Note that a thread stands where it needs some events."""
+        for line in self.lines:
+            if mine := needs & line:
+                self.awaited[mine.bit_length() - 1] |= 1 << thread
 
     def settle(self, pending: Sequence[Operation | None]) -> None:
         """At the end of a run: note where threads stand, if that has not been done."""
@@ -302,6 +312,7 @@ class Recording:
         self.hash_of.append(action)
         self.touched.append(touched)
         self.covers.append(())
+        self.awaited.append(0)
         self.here = here | bit
         self.hash ^= action
         self._unsettled = touched
@@ -346,7 +357,7 @@ class Recording:
         for action in self.hash_of[count:]:
             self.hash ^= action
         del self.schedule[count:], self.past[count:], self.hash_of[count:], self.touched[count:]
-        del self.covers[count:]
+        del self.covers[count:], self.awaited[count:]
 
     def _put_back(self, count: int) -> None:
         """Threads stand where they stood when the last of so many steps had been taken."""
