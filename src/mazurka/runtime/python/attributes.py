@@ -31,6 +31,7 @@ import threading
 import types
 import weakref
 from _thread import get_ident
+from enum import Enum, auto
 from gc import get_referents
 from types import FunctionType, ModuleType
 from typing import Any, Final
@@ -96,12 +97,43 @@ _sorts: dict[tuple[type, str], int] = {}
 """By class and name: one of the constants above."""
 
 
+class Settled(Enum):
+    """What every access to an attribute of an object of a class comes to."""
+
+    OWN = auto()
+    """It reads or writes what the object itself holds under that name."""
+    METHOD = auto()
+    """A read finds a function in the class."""
+    OPEN = auto()
+    """It has to be looked at each time."""
+
+
+settled: dict[tuple[type, str], Settled] = {}
+"""By class and name; for as long as no class is known to change (`Learned.moving`)."""
+
+
 def forget_classes() -> None:
     """Begin a run: classes may have changed since the one before."""
-    _sorts.clear()
-    _by_c.clear()
+    _forget_sorts()
     _exposed.clear()
     _shown.clear()
+
+
+def _forget_sorts() -> None:
+    _sorts.clear()
+    _by_c.clear()
+    settled.clear()
+
+
+def settle_class(kind: type, name: str) -> Settled:
+    """Find what accesses to an attribute come to, where C code does not look it up itself."""
+    is_special = kind is FunctionType or issubclass(kind, (type, ModuleType))
+    if is_special or name in _LINKS or isinstance(kind.__getattribute__, FunctionType):
+        return Settled.OPEN
+    sort = _sort(kind, name)
+    if sort == _CALL:
+        return Settled.METHOD
+    return Settled.OWN if sort in (_OWN, _DATA, _SLOT) else Settled.OPEN
 
 
 def _sort(kind: type, name: str) -> int:
@@ -257,8 +289,7 @@ def home_of_store(thing: Any, name: str) -> Any:
     if issubclass(kind, type):
         if name not in learned.moving and _is_computed_in_class(thing, name):
             return NOWHERE
-        _sorts.clear()
-        _by_c.clear()
+        _forget_sorts()
         _learn_moving(name)
         return thing
     if kind is types.FunctionType and name in _CALLED_WITH:

@@ -19,10 +19,13 @@ from mazurka.runtime.python import attributes
 from mazurka.runtime.python.attributes import (
     INSIDE,
     NOWHERE,
+    Settled,
     approach_entry,
     home_of,
     is_computed_by_c,
     is_entry,
+    settle_class,
+    settled,
 )
 from mazurka.runtime.python.calls import hold_method
 from mazurka.runtime.python.catalogue import BUILT_IN
@@ -49,9 +52,11 @@ from mazurka.runtime.sharing.locations import (
     points,
     suspect,
 )
-from mazurka.runtime.sharing.names import EVERYBODY, Seen, held, known, objects, see
+from mazurka.runtime.sharing.names import EVERYBODY, Seen, held, known, see
 from mazurka.runtime.sharing.older_state import older_state
 
+OPEN: Final = Settled.OPEN
+OWN: Final = Settled.OWN
 _SETTLED: Final = SharedLocation()
 """Stands for attributes that need no location."""
 _SETTLED.owner = -3
@@ -206,6 +211,11 @@ def read_attribute(thing: Any, name: str, site: int) -> Any:
             if location is _SETTLED:
                 return _hold(getattr(thing, name), site)
     kind = type(thing)
+    found = settled.get((kind, name)) or _settle(kind, name)
+    if found is not OPEN and not learned.moving:
+        if found is OWN:
+            touch(see(thing), name, site, False)
+        return _hold(getattr(thing, name), site)
     if kind in PROXIES:
         target = follow_proxy(thing)
         return getattr(thing, name) if target is None else read_attribute(target, name, site)
@@ -215,6 +225,14 @@ def read_attribute(thing: Any, name: str, site: int) -> Any:
         return _hold(compute(thing, site, getattr, thing, name), site)
     touch_attribute(thing, name, site)
     return _hold(getattr(thing, name), site)
+
+
+def _settle(kind: type, name: str) -> Settled:
+    """Find what every access to an attribute of objects of a class comes to, and keep it."""
+    by_c = kind in PROXIES or looks_up_in_c(kind) or is_field(kind, name)
+    found = OPEN if by_c or is_computed_by_c(kind, name) else settle_class(kind, name)
+    settled[kind, name] = found
+    return found
 
 
 def _read(location: SharedLocation, site: int) -> None:
@@ -239,14 +257,12 @@ def write_attribute(value: Any, thing: Any, name: str, site: int) -> None:
     """`thing.name = value`"""
     run = session.current
     if run.ident == get_ident():
-        try:
-            location = objects[id(thing)][name]
-        except KeyError:
-            location = _SETTLED
+        seen = known(id(thing))
+        location = _SETTLED if seen is None else seen.get(name, _SETTLED)
         if site in points:
             variable = location.shared
             if variable is None or not location.stored or now.alone:
-                write_own(thing, name, site, How.WRITE, setattr, thing, name, value)
+                _write_slowly(value, thing, name, site)
                 return
             run.point(Write(variable, site))
             uses = location.point_uses
@@ -264,11 +280,29 @@ def write_attribute(value: Any, thing: Any, name: str, site: int) -> None:
             elif location.stored and location.owner == NOBODY and now.alone and not location.shared:
                 pass  # whoever else begins later comes after this
             else:
-                write_own(thing, name, site, How.WRITE, setattr, thing, name, value)
+                _write_slowly(value, thing, name, site)
                 return
             now.idle = 0
             run.running.rounds = None
     setattr(thing, name, value)
+
+
+def _write_slowly(value: Any, thing: Any, name: str, site: int) -> None:
+    """`thing.name = value`, where the location is new or not known to be the only one."""
+    kind = type(thing)
+    if learned.moving or (settled.get((kind, name)) or _settle(kind, name)) is not OWN:
+        write_own(thing, name, site, How.WRITE, setattr, thing, name, value)
+        return
+    _touch_stored(see(thing), name, site)
+    setattr(thing, name, value)
+
+
+def _touch_stored(seen: Seen, name: str, site: int) -> None:
+    """Note a write of a variable that the object itself holds, or stand before it."""
+    touch(seen, name, site, True)
+    if seen.maker == EVERYBODY:
+        location = seen[name]
+        location.stored = location.direct
 
 
 def write_own(
@@ -314,11 +348,10 @@ def _touch_own(thing: Any, name: str, site: int, how: How, is_direct: bool) -> P
     space = attributes.space_of_store(thing)
     if space is not None:
         return _touch_with_entry(see(home), name, site, (space, dict, how, name))
-    seen = see(home)
-    touch(seen, name, site, True)
-    if seen.maker == EVERYBODY and not issubclass(type(thing), (type, ModuleType)):
-        location = seen[name]
-        location.stored = location.direct
+    if issubclass(type(thing), (type, ModuleType)):
+        touch(see(home), name, site, True)
+    else:
+        _touch_stored(see(home), name, site)
     return None
 
 
