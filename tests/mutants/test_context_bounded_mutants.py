@@ -7,7 +7,7 @@ not those within the bound, each once, or if it notices itself that something ca
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -104,8 +104,16 @@ def nobody_looks(self: Graph, event: int, enabled: int, here: int) -> int:
     return able_after(self, event, enabled, here)
 
 
-def nothing_is_uncovered(self: Graph, frontier: list[int], event: int) -> list[int]:
-    return [other for other in frontier if other != event]
+def nothing_is_uncovered(self: Graph, event: int) -> Sequence[int]:
+    return ()
+
+
+def nobody_waits(self: Recording, thread: int, needs: int) -> None:
+    pass
+
+
+def haste_is_free(self: ContextBounds, costs: int, hasty: int, cost: int) -> int:
+    return costs
 
 
 def nobody_takes_turns(self: Graph, here: int) -> tuple[int, int, int]:
@@ -143,7 +151,7 @@ def early_ones_are_enabled(self: Graph, here: int) -> tuple[int, int, int]:
 
 
 def every_prefix_is_reached(
-    self: ContextBounds, here: int, state: StateHash, frontier: list[int]
+    self: ContextBounds, here: int, state: StateHash, frontier: list[int], before: list[StateHash]
 ) -> None:
     class AllReached(Graph):
         early_timeouts = True
@@ -157,7 +165,7 @@ def every_prefix_is_reached(
     stand_in.schedule, stand_in.hash_of = graph.schedule, graph.hash_of
     self.graph = stand_in
     try:
-        add(self, here, state, frontier)
+        add(self, here, state, frontier, before)
     finally:
         self.graph = graph
 
@@ -176,7 +184,9 @@ MUTANTS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "those who sleep need not take turns": (Graph, "able", nobody_takes_turns),
     "Mark before the last step": (algorithm2, "count_within", closed_too_early),
     "those who look at what is written are not asked again": (Graph, "able_after", nobody_looks),
-    "what comes last once a step is left out": (Graph, "uncover", nothing_is_uncovered),
+    "what comes last once a step is left out": (Graph, "cover", nothing_is_uncovered),
+    "those who need an event are not asked again": (Recording, "wait_for", nobody_waits),
+    "who goes on early is as cheap as others": (ContextBounds, "_raise_hasty", haste_is_free),
     "a write does not come after reads": (Recording, "_past_of_reads", reads_order_nothing),
     "actions without versions": (Recording, "action", without_versions),
     "rests before a cut are forgotten": (Recording, "cut", rests_are_forgotten),

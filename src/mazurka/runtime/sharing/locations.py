@@ -298,6 +298,13 @@ def step(born: int) -> None:
 
 def suspect(site: int) -> None:
     """Find out whether the running thread, which has only read for a while, is waiting."""
+    if (
+        now.where is not None
+        and now.where[0] != site
+        and now.idle <= LIMIT
+        and now.idle <= now.limit + PATIENCE
+    ):
+        return  # it has to come to the same place again
     frame = _user_frame(sys._getframe(1))
     where = (site, frame.f_code, frame.f_lasti, dict(frame.f_locals))
     before = now.where
