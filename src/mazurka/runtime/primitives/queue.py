@@ -76,7 +76,8 @@ class QueueModel(Lock):
 
     @property
     def now(self) -> QueueState:
-        return cast(QueueState, self.state)
+        state: Any = self.state
+        return state  # type: ignore[no-any-return]
 
     def measure(self, owner: Any, holder: str | None = None) -> None:
         """Take over what a call has done to the queue."""
@@ -185,6 +186,9 @@ class QueueCall(Waiting):
 
     @property
     def yields(self) -> Yields:  # type: ignore[override]
+        return False if self.timeout is None or not self.block else self._timed_yields()
+
+    def _timed_yields(self) -> Yields:
         return self._would_fail if self.seconds > 0 else False
 
     def _would_fail(self, lookup: Lookup) -> bool:
@@ -196,7 +200,12 @@ class QueueCall(Waiting):
 
     @property
     def now(self) -> QueueState:
-        return cast(QueueState, self.shared.state)
+        state: Any = self.shared.state
+        return state  # type: ignore[no-any-return]
+
+    def ready(self) -> bool:
+        state: Any = self.shared.state
+        return self.lets(state)
 
     def lets(self, state: Any) -> bool:
         if state.holder is not None:
@@ -324,7 +333,7 @@ def queue_model(run: Scheduler, owner: Any) -> QueueModel:
         adopt(run, model)
     if model.is_new:
         _measure_first(run, model, owner)
-    return cast(QueueModel, model)
+    return model  # type: ignore[no-any-return]
 
 
 def _measure_first(run: Scheduler, model: QueueModel, owner: Any) -> None:

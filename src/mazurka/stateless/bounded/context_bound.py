@@ -183,54 +183,55 @@ class ContextBounds:
                     below.append((here ^ 1 << event, previous, rest, []))
             layer = below
         self._ones = ((1 << (len(graph.lines) + 1) * WIDTH) - 1) // NEVER
-        add = self._add
         while layers:
-            for here, state, frontier, before in layers.pop():
-                add(here, state, frontier, before)
+            self._add(layers.pop())
         return known[graph.hash]
 
-    def _add(
-        self, here: int, state: StateHash, frontier: list[int], before: list[StateHash]
-    ) -> None:
-        """Work out the bounds of a prefix from those of its own: `before` has the s − t'."""
-        graph, known = self.graph, self.known
-        if len(known) % CHECK_EVERY == 0:
-            self._check(len(known))
-        schedule = graph.schedule
-        if graph.any_yields or not frontier:
-            able, stays, hasty = graph.able(here)
-            if not graph.early_timeouts and frontier:
-                kept = [
-                    place
-                    for place, event in enumerate(frontier)
-                    if known[before[place]][0] >> schedule[event] & 1
-                ]
-                if not kept:
-                    known[state] = UNREACHED
-                    return
-                frontier, before = [frontier[one] for one in kept], [before[one] for one in kept]
-        else:
-            stays = able = graph.able_after(frontier[0], known[before[0]][0], here)
+    def _add(self, layer: Layer) -> None:
+        """Work out the bounds of prefixes from those of their own."""
+        graph, known, ones = self.graph, self.known, self._ones
+        schedule, able_after = graph.schedule, graph.able_after
+        for here, state, frontier, before in layer:
+            if len(known) % CHECK_EVERY == 0:
+                self._check(len(known))
             hasty = 0
-        others = MOST if frontier else 0
-        found = [able, 0, hasty]
-        for event, previous in zip(frontier, before):  # noqa: B905 - of one length, and often
-            last = schedule[event]
-            cost = known[previous][1] >> (last + 1) * WIDTH & NEVER
-            found += (last, previous, cost)
-            if stays >> last & 1:
-                cost += 1
-            if cost < others:
-                others = cost
-        costs = others * self._ones
-        for place in range(_FIRST, len(found), _EACH):
-            if (cost := found[place + 2]) < others:
-                costs -= others - cost << (found[place] + 1) * WIDTH
-        if hasty:
-            costs = self._raise_hasty(costs, hasty, min(found[5::3], default=0) + 1)
-        found[1] = costs
-        self.unseen += able.bit_count() - len(frontier)
-        known[state] = tuple(found)
+            if graph.any_yields or not frontier:
+                able, stays, hasty = graph.able(here)
+                if not graph.early_timeouts:
+                    frontier, before = self._reached(frontier, before)
+                    if here and not frontier:
+                        known[state] = UNREACHED
+                        continue
+            else:
+                stays = able = able_after(frontier[0], known[before[0]][0], here)
+            others = MOST if frontier else 0
+            found = [able, 0, hasty]
+            for event, previous in zip(frontier, before):  # noqa: B905 - as long as each other
+                last = schedule[event]
+                cost = known[previous][1] >> (last + 1) * WIDTH & NEVER
+                found += (last, previous, cost)
+                if stays >> last & 1:
+                    cost += 1
+                if cost < others:
+                    others = cost
+            costs = others * ones
+            for place in range(_FIRST, len(found), _EACH):
+                if (cost := found[place + 2]) < others:
+                    costs -= others - cost << (found[place] + 1) * WIDTH
+            if hasty:
+                costs = self._raise_hasty(costs, hasty, min(found[5::3], default=0) + 1)
+            found[1] = costs
+            self.unseen += able.bit_count() - len(frontier)
+            known[state] = tuple(found)
+
+    def _reached(
+        self, frontier: list[int], before: list[StateHash]
+    ) -> tuple[list[int], list[StateHash]]:
+        """Those t' in F(s), with s − t', for which t' is in E(s − t')."""
+        known, schedule = self.known, self.graph.schedule
+        pairs = zip(frontier, before, strict=True)
+        kept = [pair for pair in pairs if known[pair[1]][0] >> schedule[pair[0]] & 1]
+        return [event for event, _ in kept], [previous for _, previous in kept]
 
     def _raise_hasty(self, costs: int, hasty: int, cost: int) -> int:
         """Set CB(s, t) of those threads for which to go on is a preemption."""

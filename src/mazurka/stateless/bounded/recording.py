@@ -192,8 +192,8 @@ class Recording:
         """Where a thread stands; and what the operation touches, as far as that is settled."""
         stand = Stand(operation, self.run, needs)
         if operation is not None:
-            if operation.yields:
-                stand.yields = operation.yields
+            if yields := operation.yields:
+                stand.yields = yields
                 self.any_yields = True
             looked_at = self._looked_at
             looked_at.clear()
