@@ -11,6 +11,7 @@ If a target is impossible from all states in which the candidates hold, the solv
 it needed (its core), and these are the next targets.  If it is possible, the candidates that the
 step violates are dropped, and whatever needed them is asked about again.  From each state that is
 found many successors are looked at, with other inputs: each of them counts in the same way.
+One target is asked about at a time: where several are, the core names more than any of them needs.
 
 **What is found is a proof.**  When no target is left, the needed candidates hold at first; each is
 kept by every step from states in which the needed ones hold; and these exclude what is bad.  If
@@ -22,27 +23,24 @@ with another solver.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mazurka.symbolic.circuit import Circuit
-from mazurka.symbolic.graph import FALSE, TRUE, ClauseWriter
+from mazurka.symbolic.graph import FALSE, TRUE, ClauseWriter, Lanes
 from mazurka.symbolic.lemmas.mining import Lemma
-from mazurka.symbolic.lemmas.sampling import (
-    LANE_BITS,
-    SEED,
-    Truths,
-    draw_inputs,
-    evaluate,
-    unpack,
-)
+from mazurka.symbolic.lemmas.sampling import SEED, draw_inputs, evaluate, evaluate_words
 from mazurka.symbolic.solving.solver import SatSolver
 
 LEMMA_SOLVER = "minisat22"
 """It answers thousands of small questions with many assumptions faster than the usual one."""
-EXTRA_WORDS = 2
-"""So many words of 64 other inputs are tried from each state that is found."""
+INPUT_WORDS = 2
+"""So many words of 64 inputs are tried from each state that is found."""
+NOWHERE, ONCE, EVERYWHERE = np.uint64(0), np.uint64(1), np.uint64((1 << 64) - 1)
+"""Words of cases."""
+NOTHING: frozenset[int] = frozenset()
 BAD = -1
 """The target that is no candidate."""
 
@@ -89,6 +87,13 @@ class Primed:
         return self._of[literal & ~1] ^ (literal & 1)
 
 
+class ClauseTable(NamedTuple):
+    """Candidates of the same length: their numbers, and a row of positions for each."""
+
+    numbers: NDArray[np.int64]
+    places: NDArray[np.int64]
+
+
 class LemmaProof:
     """One search for a proof."""
 
@@ -105,7 +110,7 @@ class LemmaProof:
         self.literals = sorted({each for lemma in lemmas for each in lemma.literals})
         primed = Primed(circuit, self.literals)
         self.primed = [primed(each) for each in self.literals]
-        self.table = self._tabulate()
+        self.tables = self._tabulate()
         self.alive = np.ones(len(self.lemmas), np.bool_)
         self.reasons: dict[int, frozenset[int]] = {}
         """By target that is impossible the candidates that make it so."""
@@ -118,13 +123,21 @@ class LemmaProof:
         solver.add(self.writer.define([each for each in roots if each > TRUE]))
         self._load(known, primed)
 
-    def _tabulate(self) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-        """By candidate where its literals are in `literals`, the last one repeated."""
+    def _tabulate(self) -> list[ClauseTable]:
+        """The candidates by length, with the positions of their literals in `literals`."""
         places = {literal: place for place, literal in enumerate(self.literals)}
-        clauses = [[places[each] for each in lemma.literals] for lemma in self.lemmas]
-        longest = max(map(len, clauses), default=1)
-        rows = [[*each, *each[-1:] * (longest - len(each))] for each in clauses]
-        return np.array(rows, np.int64).reshape(len(rows), longest)
+        lengths: dict[int, list[int]] = {}
+        for number, lemma in enumerate(self.lemmas):
+            lengths.setdefault(len(lemma.literals), []).append(number)
+        return [
+            ClauseTable(
+                np.array(numbers, np.int64),
+                np.array(
+                    [[places[each] for each in self.lemmas[n].literals] for n in numbers], np.int64
+                ),
+            )
+            for numbers in lengths.values()
+        ]
 
     def _load(self, known: Iterable[Sequence[int]], primed: Primed) -> None:
         self.true = self.writer.new_variable()
@@ -184,19 +197,21 @@ class LemmaProof:
         found: set[int] = set()
         waiting = [BAD]
         while waiting:
-            for each in self.reasons.get(waiting.pop(), ()):
-                if each not in found:
-                    found.add(each)
-                    waiting.append(each)
+            new = self.reasons.get(waiting.pop(), NOTHING) - found
+            waiting += new
+            found |= new
         return found
 
     def _drop(self) -> list[int]:
         """Drop what steps from the model's state violate; returns what depended on it."""
         after = self._step_from_model()
-        holds: Truths = np.all(after[self.table].any(axis=1), axis=1)
-        dropped = set(np.flatnonzero(self.alive & ~holds).tolist())
+        dropped: set[int] = set()
+        for table in self.tables:
+            held = np.bitwise_or.reduce(after[table.places], axis=1)
+            violated = (held != EVERYWHERE).any(axis=1)
+            dropped.update(table.numbers[violated & self.alive[table.numbers]].tolist())
         assert dropped, "the solver's step violates nothing"
-        self.alive &= holds
+        self.alive[list(dropped)] = False
         self.every = [self.assumed[each] for each in np.flatnonzero(self.alive).tolist()]
         again = [t for t, needed in self.reasons.items() if not needed.isdisjoint(dropped)]
         for target in again:
@@ -204,16 +219,17 @@ class LemmaProof:
         self.needed = self._collect() - dropped
         return again
 
-    def _step_from_model(self) -> Truths:
-        """What holds after the frame, with the inputs of the model in the first column, and with
-        others in the rest."""
+    def _step_from_model(self) -> Lanes:
+        """What holds after the frame, with the inputs of the model in the first case, and with
+        others in the rest; a row a literal."""
         circuit = self.circuit
         leaves = [*(latch.literal for latch in circuit.latches), *circuit.inputs]
-        values = self.solver.values([self._name(leaf) for leaf in leaves])
-        bits = np.repeat(np.array(values, np.bool_)[:, None], 1 + EXTRA_WORDS * LANE_BITS, axis=1)
+        values = np.array(self.solver.values([self._name(leaf) for leaf in leaves]), np.bool_)
+        bits = np.where(values, EVERYWHERE, NOWHERE)[:, None].repeat(INPUT_WORDS, axis=1)
         self.turn += 1
         many = len(circuit.inputs)
         if many:
-            drawn = draw_inputs(self.rng, (many, EXTRA_WORDS), self.turn)
-            bits[-many:, 1:] = unpack(drawn, EXTRA_WORDS * LANE_BITS)
-        return evaluate(circuit, [leaf >> 1 for leaf in leaves], bits, self.primed)
+            drawn = draw_inputs(self.rng, (many, INPUT_WORDS), self.turn)
+            drawn[:, 0] = np.where(values[-many:], drawn[:, 0] | ONCE, drawn[:, 0] & ~ONCE)
+            bits[-many:] = drawn
+        return evaluate_words(circuit, [leaf >> 1 for leaf in leaves], bits, self.primed)

@@ -1,7 +1,7 @@
 """States that random runs of a circuit reach, 64 in one word.
 
 They show which guesses about all reachable states are wrong, and nothing else: what no sample
-contradicts is still a guess (`mazurka.symbolic.lemmas.filtering` decides).
+contradicts is still a guess (`mazurka.symbolic.lemmas.proving` decides).
 """
 
 from __future__ import annotations
@@ -60,20 +60,29 @@ def evaluate(
     circuit: Circuit, leaves: Sequence[int], bits: Truths, literals: Sequence[int]
 ) -> Truths:
     """The values of literals where leaves have given values, a column a case."""
-    graph = circuit.graph
-    nodes = np.array([literal >> 1 for literal in literals], np.int64)
-    negated = np.array([literal & 1 for literal in literals], np.bool_)
     cases = bits.shape[1]
-    portion = max(MOST_BYTES // (8 * graph.nodes), 1) * LANE_BITS
+    portion = max(MOST_BYTES // (8 * circuit.graph.nodes), 1) * LANE_BITS
     found = np.empty((len(literals), cases), np.bool_)
     for start in range(0, cases, portion):
         part = pack(bits[:, start : start + portion])
-        values = np.zeros((graph.nodes, part.shape[1]), np.uint64)
-        values[np.array(leaves, np.int64)] = part
-        graph.evaluate(values)
         end = min(start + portion, cases)
-        found[:, start:end] = unpack(values[nodes], end - start)
-    return found ^ negated[:, None]
+        words = evaluate_words(circuit, leaves, part, literals)
+        found[:, start:end] = unpack(words, end - start)
+    return found
+
+
+def evaluate_words(
+    circuit: Circuit, leaves: Sequence[int], words: Lanes, literals: Sequence[int]
+) -> Lanes:
+    """The same with 64 cases in each word."""
+    graph = circuit.graph
+    nodes = np.array(literals, np.int64)
+    values = np.zeros((graph.nodes, words.shape[1]), np.uint64)
+    values[np.array(leaves, np.int64)] = words
+    graph.evaluate(values)
+    negated = np.where(nodes & 1, ~np.uint64(0), np.uint64(0))[:, None]
+    found: Lanes = values[nodes >> 1] ^ negated
+    return found
 
 
 def pack(bits: Truths) -> Lanes:

@@ -38,6 +38,11 @@ from typing import Any, NamedTuple
 
 MOST_NODES = 20_000
 """How large a cluster may grow."""
+MOST_SWAPS = 20_000
+"""How often two neighbours change places in one reordering of the variables: looking at all
+places for all of them would take most of the time."""
+MOST_GROWTH = 1.05
+"""How much larger diagrams may become while a variable is moved about."""
 
 
 class StepPart(NamedTuple):
@@ -159,7 +164,12 @@ class Reachability:
         self.cudd, self.problem = cudd, problem
         self.tell, self.report = tell, report
         self.bdd = cudd.BDD(memory_estimate=problem.most_bytes)
-        self.bdd.configure(reordering=True, max_memory=problem.most_bytes)
+        self.bdd.configure(
+            reordering=True,
+            max_memory=problem.most_bytes,
+            max_swaps=MOST_SWAPS,
+            max_growth=MOST_GROWTH,
+        )
         self.state = [f"x{place}" for place in range(len(problem.first))]
         self.free = [f"i{place}" for place in range(problem.inputs)]
         self._declare()

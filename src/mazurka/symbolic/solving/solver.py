@@ -50,6 +50,8 @@ DEFAULT_SOLVER = "cadical195"
 PROGRAM = Path(__file__).with_name("process.py")
 PULSE_SECONDS = 0.05
 """How often it is asked whether to go on while the solver works."""
+MOST_UNSENT = 1 << 16
+"""So many numbers of clauses wait until something is asked."""
 MOST_IDLE = 2
 """How many processes are kept for later."""
 
@@ -162,6 +164,8 @@ class SatSolver(Solver):
         self, name: str = DEFAULT_SOLVER, waiting: Callable[[Self], None] | None = None
     ) -> None:
         super().__init__(waiting)
+        self._unsent: list[int] = []
+        """Single clauses: they are sent together, when something is asked or they are many."""
         self._send(NEW, list(name.encode("ascii")))
 
     def add(self, clauses: Numbers) -> None:
@@ -171,7 +175,16 @@ class SatSolver(Solver):
             self._process.send(ADD, np.ascontiguousarray(clauses, np.int32).tobytes())
 
     def add_clause(self, literals: Sequence[int]) -> None:
-        self.add(np.array([*literals, 0], np.int32))
+        self.clauses += 1
+        self._unsent += literals
+        self._unsent.append(0)
+        if len(self._unsent) > MOST_UNSENT:
+            self._send_clauses()
+
+    def _send_clauses(self) -> None:
+        if self._unsent:
+            self._send(ADD, self._unsent)
+            self._unsent = []
 
     def solve(self, assumptions: Sequence[int] = ()) -> bool:
         """Whether there is a model in which the assumptions hold."""
@@ -180,6 +193,7 @@ class SatSolver(Solver):
 
     def begin_solving(self, assumptions: Sequence[int]) -> None:
         """The same for who does not wait: ask with `has_answered`, then hear."""
+        self._send_clauses()
         self._send(SOLVE, assumptions)
 
     def hear_of_model(self) -> bool:
