@@ -7,28 +7,35 @@ the other thread.
 
 | paper | here |
 |---|---|
-| touch-now-later(T_j, x)(pc_j) | `LaterTouches.find(j, x)` |
-| touch-now-later-LS(T_j, x)(pc_j), given CLP(T_i, s) | `LaterTouches.find(j, x, holder=i)` |
+| touch-now-later(T_j, x)(pc_j) | `LaterTouches.find(j, cells)` |
+| touch-now-later-LS(T_j, x)(pc_j), given CLP(T_i, s) | `LaterTouches.find(j, cells, holder=i)` |
 | CLP(T_i, s): "T_i owns lk in s" | `LaterTouches.holds(i, lk)` |
 | AP_x, the disjunction of lockPred over all paths | a `LockTree` for each place |
 
-*Reads and writes* are told apart: `only_writes` leaves out reads.
+*Reads and writes* are told apart, and several cells may be asked about together (`CellsAsked`).
 
-**Lock trees.**  For one place and one cell, "the thread may touch the cell while these locks are
+**Lock trees.**  For one place and some cells, "the thread may touch one while these locks are
 held" is an antitone function f of the set of locks: who may take fewer paths touches less.  A tree
 tests one lock after the other.  Each test is of a lock in a smallest set of locks that keeps the
 thread from the cell, so locks without any influence are never tested.  After `MOST_TESTS` tests the
 tree says "may touch", which is always a sound answer: it is a conflict more.
+
+**Sets of places.**  Threads come to an end, and what a thread may touch later becomes less: most of
+the sets of places from which it may touch something contain each other.  So each is made of the
+largest one that is known already and of what is missing (`PlaceSets`), or it is the opposite of
+such a set, since a thread is at exactly one place.  The constraint of a frame is copied for every
+frame, so its size matters more than that of anything else here.
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Iterable
+from typing import NamedTuple, TypeAlias
 
 from mazurka.analysis.futures import Futures
 from mazurka.deadline import check_time
-from mazurka.symbolic.environment import Environment
-from mazurka.symbolic.graph import FALSE, TRUE
+from mazurka.symbolic.environment import Environment, Places
+from mazurka.symbolic.graph import FALSE, TRUE, Aig
 from mazurka.symbolic.words import Words
 
 MOST_TESTS = 64
@@ -36,6 +43,14 @@ MOST_TESTS = 64
 
 LockTree: TypeAlias = "bool | tuple[int, LockTree, LockTree]"
 """Whether the cell may be touched; or a lock, with the trees if it is held and if it is not."""
+
+
+class CellsAsked(NamedTuple):
+    """Sets of cells, a bit a cell: one that is written later counts in both, one that is read later
+    in the second."""
+
+    written: int
+    touched: int
 
 
 class LaterTouches:
@@ -47,18 +62,25 @@ class LaterTouches:
         """`locks`: the owner cells that may be relied on (`find_pattern_locks`)."""
         self.futures, self.words, self.graph = futures, words, words.graph
         self.environment, self.locks = environment, locks
-        self._found: dict[tuple[int, int, int | None, bool], int] = {}
-        self._trees: dict[tuple[int, int, bool], list[tuple[LockTree, int]]] = {}
+        self._found: dict[tuple[int, CellsAsked, int | None], int] = {}
+        self._trees: dict[tuple[int, CellsAsked], dict[LockTree, frozenset[int]]] = {}
+        self.sets = [PlaceSets(self.graph, places) for places in environment.places]
 
-    def find(
-        self, thread: int, cell: int, *, holder: int | None = None, only_writes: bool = False
-    ) -> int:
-        """Whether a thread may touch a cell, now or later, before `holder` has moved."""
-        key = thread, cell, holder, only_writes
+    def prepare(self, questions: Iterable[tuple[int, CellsAsked]]) -> None:
+        """Look ahead at what will be asked of threads: sets of places are made of smaller ones."""
+        wanted: list[set[frozenset[int]]] = [set() for _ in self.sets]
+        for thread, cells in questions:
+            wanted[thread].update(self._trees_of(thread, cells).values())
+        for made, sets in zip(self.sets, wanted, strict=True):
+            made.prepare(sets)
+
+    def find(self, thread: int, cells: CellsAsked, *, holder: int | None = None) -> int:
+        """Whether a thread may touch one of the cells, now or later, before `holder` has moved."""
+        key = thread, cells, holder
         if key not in self._found:
             parts = [
-                self.graph.both(at, self._evaluate(tree, holder))
-                for tree, at in self._trees_of(thread, cell, only_writes)
+                self.graph.both(self.sets[thread].find(places), self._evaluate(tree, holder))
+                for tree, places in self._trees_of(thread, cells).items()
             ]
             self._found[key] = self.graph.some(parts)
         return self._found[key]
@@ -77,28 +99,58 @@ class LaterTouches:
             self.holds(holder, lock), self._evaluate(held, holder), self._evaluate(free, holder)
         )
 
-    def _trees_of(self, thread: int, cell: int, only_writes: bool) -> list[tuple[LockTree, int]]:
-        """The distinct trees of a thread's places, each with the literal of being there."""
-        key = thread, cell, only_writes
+    def _trees_of(self, thread: int, cells: CellsAsked) -> dict[LockTree, frozenset[int]]:
+        """The distinct trees of a thread's places, each with the places that have it."""
+        key = thread, cells
         if key not in self._trees:
             check_time("encoding what threads may do later")
             places: dict[LockTree, list[int]] = {}
-            for place, at in self.environment.places[thread].items():
-                tree = _TreeBuilder(self.futures, *key, place).build(self.locks)
+            for place in self.environment.places[thread]:
+                tree = _TreeBuilder(self.futures, thread, cells, place).build(self.locks)
                 if tree is not False:
-                    places.setdefault(tree, []).append(at)
-            self._trees[key] = [(tree, self.graph.some(at)) for tree, at in places.items()]
+                    places.setdefault(tree, []).append(place)
+            self._trees[key] = {tree: frozenset(at) for tree, at in places.items()}
         return self._trees[key]
 
 
-class _TreeBuilder:
-    """Builds the tree of one thread at one place, for one cell."""
+class PlaceSets:
+    """Literals that say a thread is at one of some places."""
 
-    def __init__(
-        self, futures: Futures, thread: int, cell: int, only_writes: bool, place: int
-    ) -> None:
-        self.futures, self.thread, self.place = futures, thread, place
-        self.cell, self.only_writes = cell, only_writes
+    def __init__(self, graph: Aig, places: Places) -> None:
+        self.graph, self.places = graph, places
+        self.whole = frozenset(places)
+        self._known: dict[frozenset[int], int] = {frozenset(): FALSE}
+
+    def prepare(self, sets: Iterable[frozenset[int]]) -> None:
+        """Make the literals of some sets, the small ones first."""
+        for places in sorted(sets, key=lambda each: (len(each), sorted(each))):
+            self.find(places)
+
+    def find(self, places: frozenset[int]) -> int:
+        if places not in self._known:
+            rest = self.whole - places
+            base, other = self._find_base(places), self._find_base(rest)
+            if len(rest) - len(other) < len(places) - len(base):
+                self._known[rest] = self._extend(other, rest)
+            else:
+                self._known[rest] = self._extend(base, places) ^ 1
+            self._known[places] = self._known[rest] ^ 1
+        return self._known[places]
+
+    def _find_base(self, places: frozenset[int]) -> frozenset[int]:
+        """The largest known set of some of the places."""
+        return max((each for each in self._known if each <= places), key=len)
+
+    def _extend(self, base: frozenset[int], places: frozenset[int]) -> int:
+        missing = [self.places[place] for place in sorted(places - base)]
+        return self.graph.some([self._known[base], *missing])
+
+
+class _TreeBuilder:
+    """Builds the tree of one thread at one place, for some cells."""
+
+    def __init__(self, futures: Futures, thread: int, cells: CellsAsked, place: int) -> None:
+        self.futures, self.thread, self.place, self.cells = futures, thread, place, cells
         self.tests = 0
 
     def build(self, locks: frozenset[int]) -> LockTree:
@@ -106,8 +158,8 @@ class _TreeBuilder:
 
     def _touches(self, held: frozenset[int]) -> bool:
         found = self.futures.later(self.thread, self.place, held)
-        cells = found.writes if self.only_writes else found.reads | found.writes
-        return bool(cells >> self.cell & 1)
+        written, touched = self.cells
+        return bool(found.writes & (written | touched) or found.reads & touched)
 
     def _split(self, held: frozenset[int], untested: frozenset[int]) -> LockTree:
         if not self._touches(held):
@@ -120,7 +172,7 @@ class _TreeBuilder:
         return lock, self._split(held | {lock}, rest), self._split(held, rest)
 
     def _find_blocking(self, held: frozenset[int], untested: frozenset[int]) -> frozenset[int]:
-        """Find a set of locks, none of them superfluous, that keep the thread from the cell."""
+        """Find a set of locks, none of them superfluous, that keep the thread from the cells."""
         blocking = untested
         for lock in sorted(untested):
             if not self._touches(held | (blocking - {lock})):

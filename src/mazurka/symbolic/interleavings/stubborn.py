@@ -8,7 +8,7 @@ and a constraint says which threads it may choose in a state.
 |---|---|
 | execute_i | the number among the inputs is i (`mazurka.symbolic.interleavings.full`) |
 | R = some i: execute_i and cstub_i and R_i | `restrict_to_stubborn_sets` |
-| touch-now(T_i, x) | `AttemptLiterals.reads`, `AttemptLiterals.writes` |
+| touch-now(T_i, x) | `AttemptLiterals.reads`, `writes`, `static` |
 | touch-now-later(T_j, x), -LS; lockPred, CLP | `mazurka.symbolic.later` |
 | conflict_i(j) | `StubbornSets.conflict` |
 | sticky(pc_i) | part of `AttemptLiterals.alone_never` |
@@ -58,7 +58,9 @@ reached.  This finds it earlier and is no part of the proof.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
 
 from mazurka.analysis.futures import (
     RESTING,
@@ -70,7 +72,7 @@ from mazurka.ir.program import DEAD_ENDS
 from mazurka.symbolic.graph import FALSE, TRUE
 from mazurka.symbolic.interleavings import full
 from mazurka.symbolic.interleavings.frame import Frame
-from mazurka.symbolic.later import LaterTouches
+from mazurka.symbolic.later import CellsAsked, LaterTouches
 from mazurka.symbolic.outlook import MOST_QUANTIFIED, StepOutlook, members
 from mazurka.symbolic.record import StepRecord
 from mazurka.symbolic.steps import StepEncoder
@@ -98,18 +100,41 @@ def restrict_to_stubborn_sets(frame: Frame, cstub: list[int]) -> None:
     frame.constraint = frame.graph.both(frame.constraint, allowed)
 
 
+Conditions: TypeAlias = dict[int, list[int]]
+"""By literal the places of a thread: it is at one of them, and the literal holds."""
+
+
 @dataclass
 class AttemptLiterals:
     """What a thread does in this state if its turn comes, whatever it chooses."""
 
-    enabled: int = FALSE
+    enabled: Conditions = field(default_factory=dict)
     """Some step of it takes place, or fails."""
-    alone_never: int = FALSE
+    alone_never: Conditions = field(default_factory=dict)
     """It is in conflict with all others: it can leave a sticky location, has a step without an
     end, or is not known well enough."""
-    reads: dict[int, list[int]] = field(default_factory=dict)
-    """By cell the conditions under which its attempt reads it."""
-    writes: dict[int, list[int]] = field(default_factory=dict)
+    reads: dict[int, Conditions] = field(default_factory=dict)
+    """By cell when its attempt reads it, where that depends on more than where the thread is."""
+    writes: dict[int, Conditions] = field(default_factory=dict)
+    static: dict[int, StaticTouches] = field(default_factory=dict)
+    """By place what the thread touches there in any case."""
+
+    def group_places(self) -> dict[StaticTouches, frozenset[int]]:
+        """The places at which the same is touched."""
+        groups: dict[StaticTouches, list[int]] = {}
+        for place, touches in self.static.items():
+            groups.setdefault(touches, []).append(place)
+        return {touches: frozenset(places) for touches, places in groups.items()}
+
+    def list_conditions(self) -> list[Conditions]:
+        return [self.enabled, self.alone_never, *self.reads.values(), *self.writes.values()]
+
+
+class StaticTouches(NamedTuple):
+    """Sets of cells, a bit a cell."""
+
+    reads: int = 0
+    writes: int = 0
 
 
 class StubbornSets:
@@ -126,6 +151,29 @@ class StubbornSets:
         self.later = LaterTouches(self.futures, encoder.words, frame.before, locks)
         self.threads = range(len(self.program.threads))
         self.attempts = [self.attempt(thread) for thread in self.threads]
+        self.later.prepare(self._find_questions())
+        for sets, attempt in zip(self.later.sets, self.attempts, strict=True):
+            groups = list(attempt.group_places().values())
+            groups += [frozenset(at) for each in attempt.list_conditions() for at in each.values()]
+            sets.prepare(groups)
+        self.enabled = [self._say(n, each.enabled) for n, each in enumerate(self.attempts)]
+
+    def _say(self, thread: int, conditions: Conditions) -> int:
+        """That one of the conditions holds."""
+        sets = self.later.sets[thread]
+        return self.graph.some(
+            self.graph.both(sets.find(frozenset(places)), literal)
+            for literal, places in conditions.items()
+        )
+
+    def _find_questions(self) -> Iterator[tuple[int, CellsAsked]]:
+        """What is asked of threads' later steps, in the enabled case."""
+        for one, attempt in enumerate(self.attempts):
+            for other in self.threads:
+                if other != one:
+                    yield from ((other, CellsAsked(1 << cell, 0)) for cell in attempt.reads)
+                    yield from ((other, CellsAsked(0, 1 << cell)) for cell in attempt.writes)
+                    yield from ((other, CellsAsked(*each)) for each in attempt.group_places())
 
     # --- touch-now ----------------------------------------------------------------------------
 
@@ -133,25 +181,24 @@ class StubbornSets:
         found = AttemptLiterals()
         for place, at in self.before.places[thread].items():
             if at != FALSE:
-                self._add_place(found, thread, place, at)
+                self._add_place(found, thread, place)
         return found
 
-    def _add_place(self, found: AttemptLiterals, thread: int, place: int, at: int) -> None:
+    def _add_place(self, found: AttemptLiterals, thread: int, place: int) -> None:
         """Add what the thread does at one place."""
-        futures, graph = self.futures, self.graph
+        futures = self.futures
         if place in RESTING:
-            self._add_cells(found.reads, futures.now(thread, place).reads, at)
+            found.static[place] = StaticTouches(futures.now(thread, place).reads)
             return
         using = futures.using(thread, place)
-        self._add_cells(found.reads, using.reads, at)
-        self._add_cells(found.writes, using.writes, at)
+        found.static[place] = StaticTouches(using.reads, using.writes)
         record, enabled = self.records.get((thread, place)), FALSE
         if record is not None:
-            enabled = self._add_step(found, record, place, at)
-        waits = graph.both(at, enabled ^ 1)
-        self._add_cells(found.reads, futures.channels.waiting(thread, place).reads, waits)
+            enabled = self._add_step(found, record, place)
+        for cell in members(futures.channels.waiting(thread, place).reads):
+            self._add(found.reads.setdefault(cell, {}), enabled ^ 1, place)
 
-    def _add_step(self, found: AttemptLiterals, record: StepRecord, place: int, at: int) -> int:
+    def _add_step(self, found: AttemptLiterals, record: StepRecord, place: int) -> int:
         """Add what a step does; returns whether it can be taken."""
         graph = self.graph
         endless = [record.beyond, *(record.faults.get(fault, FALSE) for fault in DEAD_ENDS)]
@@ -162,14 +209,39 @@ class StubbornSets:
             enabled, never = self.outlook.quantify(record, place, wanted)
         if place in self.sticky[record.thread]:
             never = graph.either(never, enabled)
-        found.enabled = graph.either(found.enabled, graph.both(at, enabled))
-        found.alone_never = graph.either(found.alone_never, graph.both(at, never))
-        for touched, recorded in ((found.reads, record.reads), (found.writes, record.writes)):
-            for cell, conditions in recorded.items():
-                if not self.futures.channels.cells >> cell & 1:
-                    condition = self._find_touched(record, place, graph.some(conditions))
-                    touched.setdefault(cell, []).append(graph.both(at, condition))
+        self._add(found.enabled, enabled, place)
+        self._add(found.alone_never, never, place)
+        reads = self._add_touched(found.reads, record, record.reads, place, TRUE)
+        writes = self._add_touched(found.writes, record, record.writes, place, enabled)
+        known = found.static[place]
+        found.static[place] = StaticTouches(known.reads | reads, known.writes | writes)
         return enabled
+
+    def _add_touched(
+        self,
+        found: dict[int, Conditions],
+        record: StepRecord,
+        recorded: dict[int, list[int]],
+        place: int,
+        given: int,
+    ) -> int:
+        """Add under which conditions a step touches cells; returns those that it touches in any
+        case where `given` holds.  (What is written matters only while the step can be taken.)"""
+        static = 0
+        for cell, conditions in recorded.items():
+            if self.futures.channels.cells >> cell & 1:
+                continue
+            condition = self._find_touched(record, place, self.graph.some(conditions))
+            if condition in (TRUE, given):
+                static |= 1 << cell
+            else:
+                self._add(found.setdefault(cell, {}), condition, place)
+        return static
+
+    @staticmethod
+    def _add(found: Conditions, condition: int, place: int) -> None:
+        if condition != FALSE:
+            found.setdefault(condition, []).append(place)
 
     def _find_touched(self, record: StepRecord, place: int, condition: int) -> int:
         """Whether a step touches a cell, with some choice."""
@@ -177,43 +249,58 @@ class StubbornSets:
             return TRUE
         return self.outlook.quantify(record, place, [condition])[0]
 
-    @staticmethod
-    def _add_cells(found: dict[int, list[int]], cells: int, condition: int) -> None:
-        if condition != FALSE:
-            for cell in members(cells):
-                found.setdefault(cell, []).append(condition)
-
     # --- conflict -----------------------------------------------------------------------------
 
     def conflict(self, one: int, other: int) -> int:
         """Whether the other thread might be the first to interfere with what this one does."""
         graph, attempt = self.graph, self.attempts[one]
         disturbs = graph.choose(
-            attempt.enabled,
+            self.enabled[one],
             graph.some(self._find_interferences(one, other)),
             graph.some(self._find_helps(one, other)),
         )
-        return graph.either(attempt.alone_never, disturbs)
+        return graph.either(self._say(one, attempt.alone_never), disturbs)
 
     def _find_interferences(self, one: int, other: int) -> list[int]:
-        """Step 2(b)i: by cell, that an enabled step and what the other may do are dependent."""
+        """Step 2(b)i: that an enabled step and what the other may do are dependent."""
         attempt, found = self.attempts[one], []
         for cell, conditions in attempt.reads.items():
-            later = self.later.find(other, cell, holder=one, only_writes=True)
-            found.append(self.graph.both(self.graph.some(conditions), later))
+            later = self.later.find(other, CellsAsked(1 << cell, 0), holder=one)
+            found.append(self.graph.both(self._say(one, conditions), later))
         for cell, conditions in attempt.writes.items():
-            later = self.later.find(other, cell, holder=one)
-            found.append(self.graph.both(self.graph.some(conditions), later))
-        return found
+            later = self.later.find(other, CellsAsked(0, 1 << cell), holder=one)
+            found.append(self.graph.both(self._say(one, conditions), later))
+        return found + self._find_static(
+            one,
+            {
+                places: self.later.find(other, CellsAsked(*touches), holder=one)
+                for touches, places in attempt.group_places().items()
+            },
+        )
 
     def _find_helps(self, one: int, other: int) -> list[int]:
-        """Step 2(a)ii: by cell, that the other may write what a blocked attempt has read."""
+        """Step 2(a)ii: that the other may write what a blocked attempt has read."""
+        attempt = self.attempts[one]
         return [
             self.graph.both(
-                self.graph.some(conditions), self.later.find(other, cell, only_writes=True)
+                self._say(one, conditions), self.later.find(other, CellsAsked(1 << cell, 0))
             )
-            for cell, conditions in self.attempts[one].reads.items()
-        ]
+            for cell, conditions in attempt.reads.items()
+        ] + self._find_static(
+            one,
+            {
+                places: self.later.find(other, CellsAsked(touches.reads, 0))
+                for touches, places in attempt.group_places().items()
+            },
+        )
+
+    def _find_static(self, thread: int, disturbed: dict[frozenset[int], int]) -> list[int]:
+        """That a thread is at one of some places where the literal of these holds."""
+        together: dict[int, frozenset[int]] = {}
+        for places, literal in disturbed.items():
+            together[literal] = together.get(literal, frozenset()) | places
+        sets = self.later.sets[thread]
+        return [self.graph.both(sets.find(at), literal) for literal, at in together.items()]
 
     # --- closure, and the least one -------------------------------------------------------------
 
@@ -238,7 +325,7 @@ class StubbornSets:
         if self.futures.observers_meddle:
             return [TRUE for _ in self.threads]
         graph, reach = self.graph, self.close()
-        enabled = [attempt.enabled for attempt in self.attempts]
+        enabled = self.enabled
         sizes = [
             self._count([graph.both(inside, enabled[n]) for n, inside in enumerate(row)])
             for row in reach
