@@ -19,7 +19,11 @@ from mazurka.symbolic.graph import FALSE, Aig
 from mazurka.symbolic.interleavings import earliest, peephole, stubborn, sweeps
 from mazurka.symbolic.interleavings.earliest import Accesses, EarliestTurns
 from mazurka.symbolic.interleavings.frame import Frame
-from mazurka.symbolic.interleavings.stubborn import StubbornSets
+from mazurka.symbolic.interleavings.stubborn import (
+    AttemptLiterals,
+    StaticTouches,
+    StubbornSets,
+)
 from mazurka.symbolic.later import LaterTouches
 from mazurka.symbolic.outlook import StepOutlook, _Judge
 from mazurka.symbolic.record import StepRecord
@@ -280,6 +284,16 @@ def ignore_who_holds_a_lock(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(LaterTouches, "holds", holds)
 
 
+def forget_what_places_write(patch: pytest.MonkeyPatch) -> None:
+    original = AttemptLiterals.group_places
+
+    def group_places(attempt: AttemptLiterals) -> dict[StaticTouches, frozenset[int]]:
+        groups = original(attempt).items()
+        return {StaticTouches(touches.reads): places for touches, places in groups}
+
+    patch.setattr(AttemptLiterals, "group_places", group_places)
+
+
 def forget_sticky_locations(patch: pytest.MonkeyPatch) -> None:
     def find_none(program: Program) -> list[frozenset[int]]:
         return [frozenset() for _ in program.threads]
@@ -330,6 +344,7 @@ ORDER_MUTANTS: list[tuple[str, Callable[[pytest.MonkeyPatch], None], str, str]] 
     ("a blocked thread needs nobody", need_no_help, "partial-order", WAITS_FOR_A_THIRD),
     ("a lock that somebody holds is everybody's", ignore_who_holds_a_lock, "transactions",
      HELD_BY_A_THIRD),
+    ("a group of places writes nothing", forget_what_places_write, "partial-order", READS_BEFORE),
     ("no location of a circuit is sticky", forget_sticky_locations, "partial-order", GOES_ROUND),
     ("the last step has read nothing", forget_reads, "peephole", READS_TWICE),
 ]  # fmt: skip

@@ -1,10 +1,12 @@
 """`mazurka bench symbolic`: paper 004's table and figures, and all back ends beside stored states.
 
-Three tables.  The first has the races of Daisy (section 5): bounded model checking with each
+Four tables.  The first has the races of Daisy (section 5): bounded model checking with each
 interleaving, and the explicit search with lock patterns, beside the paper's times, memory and
 depths.  The second has the two programs of section 3, whose executions all end: each is proved.
-The third has models whose verdict is known: every strategy of the symbolic engine, with its
-defaults, beside the full search over stored states.
+The third has models with more states than can be stored, since their data are wide: right ones and
+broken ones, by sweeps, by the plain relation, and by stored states.  The fourth has models whose
+verdict is known: every strategy of the symbolic engine, with its defaults, beside the full search
+over stored states.
 
 Each search has a solver's process of its own, which it starts, and stops at the first violation.
 Times are those of the search: reading the model does not count, making the circuit does.
@@ -39,7 +41,7 @@ from mazurka.search.registry import load_strategy, strategy_names
 from mazurka.symbolic.options import INTERLEAVING, ROUNDS, require_solver
 from mazurka.symbolic.solving.solver import close_idle
 
-RACES, FIGURES_OF_SECTION_3, BACK_ENDS = "races", "figures", "back-ends"
+RACES, FIGURES_OF_SECTION_3, WIDE, BACK_ENDS = "races", "figures", "wide", "back-ends"
 FULL, PARTIAL_ORDER, TRANSACTIONS, SWEEPS = "full", "partial-order", "transactions", "sweeps"
 SCHEDULERS = (FULL, PARTIAL_ORDER, TRANSACTIONS, SWEEPS)
 EXPLICIT = "explicit"
@@ -55,6 +57,7 @@ HOLDS = "holds"
 HEADINGS = {
     RACES: "Races of Daisy, by bounded model checking (paper 004, section 5)",
     FIGURES_OF_SECTION_3: "The programs of section 3, by bounded model checking",
+    WIDE: "Wide data: where stored states do not do",
     BACK_ENDS: "All back ends with their defaults, and the full explicit search",
 }
 
@@ -101,15 +104,27 @@ def describe_model(
     constants: Mapping[str, int],
     quick: Mapping[str, int],
     failure: str | None = None,
+    table: str = BACK_ENDS,
 ) -> SymbolicCase:
     return SymbolicCase(
         name=name,
         title=title,
         model=model,
-        table=BACK_ENDS,
+        table=table,
         constants=constants,
         quick=quick,
         failure=failure,
+    )
+
+
+def describe_wide(
+    name: str, right: str, broken: str, breaking: Mapping[str, int]
+) -> tuple[SymbolicCase, SymbolicCase]:
+    """A model with wide data, as it is and with constants that break it."""
+    model = f"symbolic/{name}"
+    return (
+        describe_model(name, right, model, {}, {}, table=WIDE),
+        describe_model(f"{name}-broken", broken, model, breaking, breaking, "assert", WIDE),
     )
 
 
@@ -150,6 +165,12 @@ CASES = (
         )
         for number in (1, 2)
     ),
+    *describe_wide("ring", "a ring of bytes", "a ring, said too early", {"EARLY": 1}),
+    *describe_wide("histogram", "bytes counted", "the same, no lock", {"LOCKED": 0}),
+    *describe_wide("maximum", "the largest number", "the same, no swap", {"SWAPPED": 0}),
+    *describe_wide("seqlock", "a sequence lock", "the same, unchecked", {"CHECKED": 0}),
+    *describe_wide("reservations", "reservations", "the same, seen early", {"LOCKED": 0}),
+    *describe_wide("tickets", "32-bit tickets", "the same, divisible", {"INDIVISIBLE": 0}),
     describe_model("peterson", "Peterson's filter lock", "speed/peterson", {"N": 3}, {"N": 2}),
     describe_model("szymanski", "Szymanski's lock", "verdict/szymanski", {}, {}),
     describe_model("bakery", "a bakery", "cpc/bakery", {"VISITS": 2}, {"VISITS": 1}),
@@ -343,6 +364,9 @@ def find_searches(case: SymbolicCase) -> dict[str, tuple[str, Mapping[str, Any]]
     bounded = {
         each: ("bmc", {INTERLEAVING.name: each, ROUNDS.name: MANY_ROUNDS}) for each in SCHEDULERS
     }
+    if case.table == WIDE:
+        plain = {each: bounded[each] for each in (SWEEPS, FULL)}
+        return {**plain, "pdr": ("pdr", {}), EXPLICIT: ("full", {})}
     if case.table == RACES:
         return {**bounded, f"{EXPLICIT}, {TRANSACTIONS}": ("lock-patterns", {})}
     explicit: dict[str, tuple[str, Mapping[str, Any]]]

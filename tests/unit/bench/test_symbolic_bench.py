@@ -22,6 +22,7 @@ from mazurka.bench.symbolic import (
     CASES,
     RACES,
     SCHEDULERS,
+    WIDE,
     SymbolicCase,
     SymbolicTable,
     find_answer,
@@ -65,6 +66,16 @@ def test_all_back_ends_take_part() -> None:
     for each in searches:
         assert list(each) == ["explicit", *strategy_names("symbolic")]
     assert set(SCHEDULERS) <= set(find_searches(WW1))
+
+
+def test_wide_models_are_right_and_broken() -> None:
+    wide = [case for case in CASES if case.table == WIDE]
+    assert len(wide) >= 10
+    for right, broken in zip(wide[::2], wide[1::2], strict=True):
+        assert (right.model, right.failure) == (broken.model, None)
+        assert broken.failure == "assert"
+        assert set(broken.constants) <= set(right.load({}).constants)
+    assert {"sweeps", "full", "explicit"} <= set(find_searches(wide[0]))
 
 
 def test_the_model_of_daisy_is_the_example() -> None:

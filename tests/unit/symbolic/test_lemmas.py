@@ -19,7 +19,11 @@ from mazurka.symbolic.environment import BINARY
 from mazurka.symbolic.invariants import check_invariant, find_unused_codes
 from mazurka.symbolic.lemmas.mining import Lemma, guess_lemmas
 from mazurka.symbolic.lemmas.proving import LEMMA_SOLVER, prove_by_lemmas
-from mazurka.symbolic.lemmas.relations import find_equations, find_null_space
+from mazurka.symbolic.lemmas.relations import (
+    find_equations,
+    find_null_space,
+    keep_independent,
+)
 from mazurka.symbolic.lemmas.sampling import sample_states
 from mazurka.symbolic.solving.solver import SatSolver
 
@@ -86,6 +90,14 @@ def test_null_space() -> None:
     assert find_null_space([[2, 1, 0], [4, 2, 0]], 3) in ([[1, -2, 0], [0, 0, 1]],)
     assert find_null_space([[1, 0], [0, 1]], 2) == []
     assert find_null_space([], 2) == [[1, 0], [0, 1]]
+
+
+def test_a_few_samples_say_what_all_say() -> None:
+    rows = np.array([[1, 2, 3], [2, 4, 6], [0, 1, 1], [1, 3, 4], [-5, 0, -5]], np.int64)
+    kept = keep_independent(rows)
+    assert len(kept) == 2
+    assert find_null_space(kept.tolist(), 3) == find_null_space(rows.tolist(), 3)
+    assert keep_independent(np.zeros((4, 3), np.int64)).shape == (0, 3)
 
 
 def test_equations_of_samples() -> None:

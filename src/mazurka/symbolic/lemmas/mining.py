@@ -18,12 +18,14 @@ from itertools import combinations
 
 import numpy as np
 
+from mazurka.deadline import check_time
 from mazurka.symbolic.circuit import Circuit
 from mazurka.symbolic.graph import TRUE
 from mazurka.symbolic.lemmas.predicates import Predicate, Vocabulary
 from mazurka.symbolic.lemmas.relations import Equation, encode_equation, find_equations
 from mazurka.symbolic.lemmas.sampling import Samples, Truths
 
+PHASE = "guessing invariants"
 MOST_CANDIDATES = 40_000
 MOST_COLUMNS = 8192
 """So many samples are looked at for pairs of predicates."""
@@ -117,6 +119,7 @@ class Miner:
             (ones, zeros, (1, 0)),
             (zeros, zeros, (0, 0)),
         ):
+            check_time(PHASE)
             never = np.argwhere(first @ second.T == 0)
             for one, other in never.tolist():
                 if one == other or (clause[0] == clause[1] and one > other):
@@ -167,6 +170,7 @@ class Miner:
         facts, conditions = self.vocabulary.comparisons, self.vocabulary.places
         truths = self.samples.evaluate([each.literal for each in facts])
         for fact, row in zip(facts, truths, strict=True):
+            check_time(PHASE)
             if row.all() or not row.any():
                 for condition in conditions:
                     self._add_pair(condition, fact, (1, int(not row.any())))
@@ -184,6 +188,7 @@ class Miner:
             self._add(self._describe(equation), self._encode(equation))
         truths = self.samples.evaluate([each.literal for each in conditions])
         for condition, row in zip(conditions, truths, strict=True):
+            check_time(PHASE)
             for equation in find_equations(cells, values[row]):
                 if equation not in general:
                     text = f"if {condition.text} then {self._describe(equation)}"
@@ -211,6 +216,7 @@ class Miner:
             return
         truths = self.samples.evaluate([each.literal for each in facts])
         for one, other, both in self._pair_places():
+            check_time(PHASE)
             threads = one.threads | other.threads
             for fact, row in zip(facts, truths, strict=True):
                 if fact.threads != threads:

@@ -25,6 +25,9 @@ LEAST_SAMPLES = 3
 LARGEST_NUMBER = 1 << 56
 """Sums of larger numbers could leave 64 bits: samples with them are not looked at."""
 
+PRIME = 2_147_483_647
+"""Products of two numbers below it fit 64 bits."""
+
 Equation = tuple[tuple[tuple[int, int], ...], int]
 """Pairs of a cell and its coefficient, and the sum that these products have."""
 
@@ -34,9 +37,9 @@ def find_equations(cells: Sequence[int], rows: Integers) -> list[Equation]:
     if len(rows) < LEAST_SAMPLES or not cells or np.abs(rows).max() > LARGEST_NUMBER:
         return []
     chosen = rows[np.linspace(0, len(rows) - 1, min(len(rows), MOST_ROWS)).astype(np.int64)]
-    differences = chosen[1:] - chosen[0]
+    differences = keep_independent(chosen[1:] - chosen[0])
     found = []
-    for vector in find_null_space(np.unique(differences, axis=0).tolist(), len(cells)):
+    for vector in find_null_space(differences.tolist(), len(cells)):
         used = [(cell, each) for cell, each in zip(cells, vector, strict=True) if each]
         if len(used) > MOST_TERMS or any(abs(each) > LARGEST_COEFFICIENT for _, each in used):
             continue
@@ -44,6 +47,25 @@ def find_equations(cells: Sequence[int], rows: Integers) -> list[Equation]:
         if (sums == sums[0]).all():
             found.append((tuple(used), int(sums[0])))
     return found
+
+
+def keep_independent(rows: Integers) -> Integers:
+    """Rows that span all others, few of them: most samples say nothing new, and exact numbers are
+    slow.
+
+    Rows are told apart modulo a prime.  By chance that may lose one, and then an equation is found
+    that some samples contradict: it is noticed when all are looked at.
+    """
+    left, kept = np.mod(rows, PRIME), []
+    for column in range(rows.shape[1]):
+        (candidates,) = np.nonzero(left[:, column])
+        if not len(candidates):
+            continue
+        chosen = int(candidates[0])
+        kept.append(chosen)
+        pivot = left[chosen] * pow(int(left[chosen, column]), -1, PRIME) % PRIME
+        left = (left - left[:, column, None] * pivot) % PRIME
+    return rows[kept]
 
 
 def find_null_space(rows: Sequence[Sequence[int]], width: int) -> list[list[int]]:
