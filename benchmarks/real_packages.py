@@ -7,9 +7,9 @@
 
 The tests lie in `benchmarks/real_packages/`; each says in its docstring which verdict is right, and
 why, from reading the source of the package.  The script installs the versions that
-`requirements.txt` names into a virtual environment of its own, and runs the tests of each file with
-pytest, by the marker alone.  Seconds are those of the processor, for the test itself, without the
-start of pytest.
+`requirements.txt` names into a virtual environment of its own, and runs the tests with pytest, some
+files at a time, by the marker alone.  Seconds are those of the processor, for the test itself,
+without the start of pytest.
 
 Results are kept in a file (`--json`) as they come, each with the *state* from which it is: a digest
 of Mazurka's source, of the test and of the version of Python.  A run that was interrupted goes on
@@ -54,6 +54,8 @@ ROOT = Path(__file__).resolve().parent.parent
 TESTS = Path(__file__).resolve().parent / "real_packages"
 STANDARD_LIBRARY = "standard_library"
 TINY_INTERVAL = 1e-6
+BATCH = 16
+"""How many tests one process runs, at least, with those of the same file."""
 
 
 @dataclass(frozen=True)
@@ -206,20 +208,25 @@ def prepare_environment(folder: Path) -> Path:
 
 
 def explore_cases(cases: list[Case], python: Path, tests: Path, limit: float) -> Iterator[Row]:
-    """Run tests of one file with pytest, as a user would, each with the same limit.
+    """Run tests of some files with pytest, as a user would, each with the same limit.
 
     They are run in one process.  What did not come out as expected is run again in a process of its
     own, and what that says counts: a test may suffer from the one before it.
     """
     told, output, _ = run_pytest(cases, python, tests, limit * len(cases))
     for case in cases:
-        row = make_row(case, told.get(case.name), output)
+        row = make_row(case, told.get(name_of(case)), output)
         if len(cases) > 1 and row.judge() != "right":
             alone, output_alone, timed_out = run_pytest([case], python, tests, limit)
-            row = make_row(case, alone.get(case.name), output_alone)
+            row = make_row(case, alone.get(name_of(case)), output_alone)
             if timed_out:
                 row = Row(case, "error", f"no end after {limit:g} s", seconds=limit)
         yield row
+
+
+def name_of(case: Case) -> str:
+    """Return the name under which the plugin tells of a test."""
+    return f"{case.file.rpartition('/')[2]}::{case.name}"
 
 
 def run_pytest(
@@ -353,8 +360,8 @@ def run_cases(cases: list[Case], arguments: argparse.Namespace) -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
         tests = Path(folder) / "tests"
         shutil.copytree(TESTS, tests, ignore=shutil.ignore_patterns("__pycache__"))
-        files = groupby(missing, key=lambda case: case.file)
-        found = (explore_cases(list(of), python, tests, arguments.limit) for _, of in files)
+        batches = batch_cases(missing)
+        found = (explore_cases(batch, python, tests, arguments.limit) for batch in batches)
         with suppress_interrupt(arguments):
             for row in chain.from_iterable(found):
                 kept.add(row)
@@ -366,6 +373,21 @@ def run_cases(cases: list[Case], arguments: argparse.Namespace) -> list[Row]:
                     print(row.details.get("report", row.message), flush=True)
                 rows.append(row)
     return rows
+
+
+def batch_cases(cases: list[Case]) -> Iterator[list[Case]]:
+    """Put tests together that one process runs: to start one takes longer than most tests do.
+
+    A run that is interrupted has to do its last batch again.
+    """
+    batch: list[Case] = []
+    for _, of in groupby(cases, key=lambda case: case.file):
+        batch += of
+        if len(batch) >= BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
 
 
 @contextmanager

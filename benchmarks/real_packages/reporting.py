@@ -1,4 +1,4 @@
-"""A pytest plugin that writes what was found about each test to a JSON file, by its name.
+"""A pytest plugin that writes what was found about each test to a JSON file, by file and name.
 
 The file is named by `REAL_PACKAGES_REPORT`.  The plugin changes nothing about the exploration.
 """
@@ -15,13 +15,18 @@ from typing import Any
 import pytest
 
 told: dict[str, dict[str, Any]] = {}
+"""By the name of the file, without its folder, and that of the test: `test_blinker.py::test_it`."""
+
+
+def name_of(nodeid: str) -> str:
+    return nodeid.rpartition("/")[2]
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     from mazurka.runtime.testing.pytest.plugin import RESULTS
 
-    about = told[item.name] = {"verdict": "error", "message": "the test was not run"}
+    about = told[name_of(item.nodeid)] = {"verdict": "error", "message": "the test was not run"}
     before = len(item.config.stash[RESULTS])
     yield
     for result in item.config.stash[RESULTS][before:]:
@@ -35,12 +40,13 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     try:
         yield
     finally:
-        told[item.name]["seconds"] = round(time.process_time() - processor, 3)
-        told[item.name]["wall_seconds"] = round(time.perf_counter() - started, 3)
+        about = told[name_of(item.nodeid)]
+        about["seconds"] = round(time.process_time() - processor, 3)
+        about["wall_seconds"] = round(time.perf_counter() - started, 3)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    about = told[report.nodeid.rpartition("::")[2]]
+    about = told[name_of(report.nodeid)]
     about["outcome"] = report.outcome if report.when == "call" or report.failed else "passed"
     if report.failed:
         crash = getattr(report.longrepr, "reprcrash", None)

@@ -146,3 +146,12 @@ def test_plain_runs_add_up(script: ModuleType) -> None:
     before = {"runs": 10, "failed": 1, "hung": False}
     more = {"runs": 5, "failed": 1, "hung": True}
     assert script.add_runs(before, more) == {"runs": 15, "failed": 2, "hung": True}
+
+
+def test_batches_have_whole_files(script: ModuleType) -> None:
+    cases = list(script.find_cases())
+    batches = list(script.batch_cases(cases))
+    assert [case for batch in batches for case in batch] == cases
+    files = [{case.file for case in batch} for batch in batches]
+    assert sum(map(len, files)) == len({case.file for case in cases})
+    assert all(len(batch) >= script.BATCH for batch in batches[:-1])
