@@ -97,12 +97,17 @@ _STATEFUL: Final = frozenset({"sched", "shelve", "sqlite3", "asyncio", "multipro
 """Modules of the standard library whose objects are worth sharing and are not observed."""
 
 
+_NAMED_TUPLE: Final = "namedtuple_"
+"""How the namespace is called in which `collections.namedtuple` makes a constructor, which only
+puts its arguments into a tuple."""
+
+
 def package_of(module: str | None) -> str | None:
     """Return the package to be named for a module; None for those that need not be observed."""
     package = (module or "").partition(".")[0]
     if module in _PROCESS_LOCKS or module in REPORTING:
         return None
-    if package in OWN:
+    if package in OWN or package.startswith(_NAMED_TUPLE):
         return None
     if package in sys.stdlib_module_names:
         return None if package in _SEEN else _CALLED.get(package, package.lstrip("_"))

@@ -27,6 +27,7 @@ from mazurka.stateless.explored import Explored
         ("json.decoder", None),
         ("sqlite3", "sqlite3"),
         ("unittest.case", "unittest"),
+        ("namedtuple_Point", None),
         (None, None),
     ],
 )
