@@ -1,0 +1,55 @@
+"""C with POSIX threads: files that are parsed, never executed, and become `mazurka.ir` programs.
+
+`docs/c.md` describes the language.  The way of a file: `preprocessing` (macros, headers),
+`parsing` (libclang; the syntax tree of `tree`), `program` (elaboration: memory as scalar cells,
+calls inlined, threads), as paper 004 translates C in its section 4.1.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from mazurka.frontend.registry import Frontend, read_source
+from mazurka.ir.program import Program
+from mazurka.search.reading import Reading
+
+_TELLING = re.compile(
+    r'^\s*#\s*(include\s*[<"]|\d+ ")|^\s*extern\b.*;|\bvoid\s*\*\s*\w+\s*\(\s*void', re.MULTILINE
+)
+"""A line that a C program has and other languages do not."""
+
+_MARKED = re.compile(r'^# \d+ "', re.MULTILINE)
+"""What a preprocessor leaves where text comes from another place."""
+
+
+def load_c(path: str | Path, reading: Reading) -> Program:
+    """Read a C program; `.i` files are taken as preprocessed."""
+    from mazurka.frontend.c.lowering import Limits
+    from mazurka.frontend.c.parsing import parse
+    from mazurka.frontend.c.preprocessing import preprocess
+    from mazurka.frontend.c.program import build_program
+
+    name = str(path)
+    text = read_source(path, "a C program (`.c` or `.i`)")
+    model = getattr(reading, "model", "lp64")
+    preprocessed = Path(name).suffix == ".i" or bool(_MARKED.search(text))
+    if not preprocessed:
+        text = preprocess(name, text, reading.definitions, model)
+    elif reading.definitions:
+        reading.refuse({"definitions": "-D means nothing to a preprocessed file; give the .c file"})
+    unit = parse(name, text, model, preprocessed=preprocessed)
+    limits = Limits(
+        reading.max_threads,
+        reading.max_depth,
+        getattr(reading, "heap", 8),
+        getattr(reading, "overflow", False),
+    )
+    return build_program(unit, limits)
+
+
+FRONTEND = Frontend(
+    suffixes=(".c", ".i", ".h"),
+    recognizes=lambda text: _TELLING.search(text) is not None,
+    load=load_c,
+)

@@ -1,0 +1,165 @@
+"""Read and write objects: one shared access a step."""
+
+from __future__ import annotations
+
+from mazurka.frontend.c.arithmetic import narrow
+from mazurka.frontend.c.lowering import Lowering, role_of
+from mazurka.frontend.c.memory import pointer_checks
+from mazurka.frontend.c.types import (
+    HANDLES,
+    ArrayType,
+    AtomicType,
+    CType,
+    FloatType,
+    IntegerType,
+    PointerType,
+    RecordType,
+    SyncType,
+    bare,
+    is_scalar,
+)
+from mazurka.frontend.c.values import NOWHERE, Place, Value, Whole
+from mazurka.frontend.kit.arithmetic import binary, conditional
+from mazurka.errors import UnsupportedError
+from mazurka.ir.expressions import ZERO, Choice, Const, Convert, Expr, Load
+from mazurka.ir.program import Assign, Kind, Operation, Span
+
+
+def cell_address(place: Place, offset: int) -> Expr:
+    return binary("add", place.address, Const(offset))
+
+
+def refuse_sync(place: Place, span: Span) -> None:
+    inner = bare(place.type)
+    if isinstance(inner, SyncType) and inner.name not in HANDLES:
+        raise UnsupportedError.at(
+            span, f"`{place.title}` is a {inner.name}: it can be used by its functions only"
+        )
+
+
+def read(low: Lowering, place: Place, span: Span) -> Value | Whole:
+    """The value of an object; a structure is read cell by cell."""
+    refuse_sync(place, span)
+    if isinstance(place.type, ArrayType):
+        raise UnsupportedError.at(span, f"`{place.title}` is an array and has no value")
+    if not is_scalar(place.type):
+        return _read_whole(low, place, span)
+    inner = bare(place.type)
+    if place.variable and low.automaton is not None and low.reachable:
+        _require_set(low, place, span)
+    if isinstance(inner, FloatType) and not place.shared:
+        return Value(inner, ZERO)
+    if not place.shared and isinstance(place.address, Const):
+        return Value(inner, Load(place.address))
+    checks = () if place.direct else pointer_checks(low, place.address, place.type, place.title)
+    cell = Const(low.take_temporary(role_of(inner), span))
+    value: Expr = Load(place.address)
+    if isinstance(inner, IntegerType) and not place.direct and inner.bits < 64:
+        value = Convert(value, inner.bits, inner.signed)  # it may hold one of the other sign
+    kind = Kind.ACCESS if place.shared else Kind.LOCAL
+    low.step(
+        kind,
+        span,
+        f"read {place.title}",
+        operations=(*checks, Assign(cell, value)),
+        atomic=isinstance(place.type, AtomicType),
+    )
+    return Value(inner, Load(cell))
+
+
+def _require_set(low: Lowering, place: Place, span: Span) -> None:
+    """Note a variable that may be read without having been written."""
+    automaton = low.require_automaton()
+    if place.variable in automaton.bound:
+        return
+    if place.variable in low.machine.expected.unset:
+        raise UnsupportedError.at(
+            span,
+            f"`{place.title}` is read where a jump may have passed by its declaration; declare it"
+            " at the beginning of the function",
+        )
+    low.machine.found.unset.add(place.variable)
+
+
+def _read_whole(low: Lowering, place: Place, span: Span) -> Whole:
+    parts = low.machine.layouts.parts(place.type)
+    exprs = []
+    for position, part in enumerate(parts):
+        inner = place.at(part.type, cell_address(place, position), place.title + part.suffix)
+        found = read(low, inner, span)
+        assert isinstance(found, Value)
+        exprs.append(low.hold(found.expr, span, part.type))
+    return Whole(place.type, tuple(exprs))
+
+
+def write(low: Lowering, place: Place, value: Value | Whole, span: Span) -> None:
+    """Store a value, which has the type of the place."""
+    refuse_sync(place, span)
+    if isinstance(value, Whole):
+        parts = low.machine.layouts.parts(place.type)
+        for position, (part, expr) in enumerate(zip(parts, value.exprs, strict=True)):
+            inner = place.at(part.type, cell_address(place, position), place.title + part.suffix)
+            write(low, inner, Value(part.type, expr), span)
+        return
+    if value.inside is not None and value.inside[1] != 0:
+        raise UnsupportedError.at(
+            span,
+            "a pointer into the bytes of an object cannot be kept; convert it back to a pointer to"
+            " the type that lies there",
+        )
+    stored = value.expr
+    inner_type = bare(place.type)
+    if isinstance(inner_type, FloatType):
+        stored = ZERO
+    if place.bits is not None and isinstance(inner_type, IntegerType):
+        stored = narrow(stored, place.bits, inner_type.signed)
+    checks = () if place.direct else pointer_checks(low, place.address, place.type, place.title)
+    operations: tuple[Operation, ...] = (*checks, Assign(place.address, stored))
+    low.step(
+        Kind.ACCESS if place.shared else Kind.LOCAL,
+        span,
+        f"write {place.title}",
+        operations=operations,
+        atomic=isinstance(place.type, AtomicType),
+    )
+    if place.variable and low.reachable:
+        low.mark_set(place.variable)
+
+
+def choose_any(low: Lowering, type_: CType, span: Span, text: str) -> Value:
+    """Any value of a type."""
+    inner = bare(type_)
+    cell = Const(low.take_temporary(role_of(inner), span))
+    if isinstance(inner, PointerType):
+        value: Expr = conditional(Choice(), Const(NOWHERE), ZERO)
+        choices = 2
+    elif isinstance(inner, IntegerType) and inner.boolean:
+        value, choices = Choice(), 2
+    elif isinstance(inner, IntegerType):
+        choices = 1 << inner.bits
+        value = Convert(Choice(), inner.bits, inner.signed) if inner.signed else Choice()
+    elif isinstance(inner, FloatType):
+        return Value(inner, ZERO)
+    else:
+        raise UnsupportedError.at(span, f"there is no way to choose a {type_}")
+    low.step(
+        Kind.CHOOSE, span, text, operations=(Assign(cell, value),), choices=choices
+    )
+    return Value(inner, Load(cell))
+
+
+def set_any(low: Lowering, place: Place, span: Span) -> None:
+    """Give an object without a value any value: what is in it is not known."""
+    inner = bare(place.type)
+    if isinstance(inner, RecordType | ArrayType):
+        for position, part in enumerate(low.machine.layouts.parts(inner)):
+            each = bare(part.type)
+            if isinstance(each, SyncType):
+                continue
+            address = cell_address(place, position)
+            set_any(low, place.at(part.type, address, place.title + part.suffix, part.bits), span)
+        return
+    if isinstance(inner, SyncType):
+        return
+    value = choose_any(low, inner, span, f"{place.title} has any value")
+    write(low, place, value, span)

@@ -1,0 +1,243 @@
+"""Calls: functions are inlined; recursion ends at a bound.
+
+A parameter that its function never assigns to, and whose argument is a constant (an address, a
+function), needs no cell: the body is elaborated with the constant.  So `lock(&m)` knows its mutex.
+"""
+
+from __future__ import annotations
+
+from mazurka.frontend.c import tree
+from mazurka.frontend.c.access import write
+from mazurka.frontend.c.conversions import convert
+from mazurka.frontend.c.lowering import (
+    BUILTINS,
+    LIBRARY,
+    Frame,
+    Lowering,
+    expression,
+)
+from mazurka.frontend.c.memory import allocate
+from mazurka.frontend.c.places_of import declare
+from mazurka.frontend.c.types import (
+    VOID,
+    CType,
+    FunctionType,
+    PointerType,
+    VoidType,
+    bare,
+    is_scalar,
+)
+from mazurka.frontend.c.values import Value, Whole
+from mazurka.frontend.kit.arithmetic import binary
+from mazurka.frontend.kit.program import Label
+from mazurka.ir.expressions import ZERO, Const, Load
+from mazurka.ir.program import Check, Fault, Kind, Span
+
+ATOMIC_PREFIX = "__VERIFIER_atomic_"
+"""A function whose name begins so is one indivisible step."""
+
+
+@expression(tree.Call)
+def _call(low: Lowering, node: tree.Call) -> Value | Whole:
+    callee = node.callee
+    while isinstance(callee, tree.Convert | tree.AddressOf):
+        callee = callee.operand
+    if isinstance(callee, tree.Dereference) and isinstance(callee.type, FunctionType):
+        callee = callee.operand
+    if isinstance(callee, tree.FunctionName):
+        return call_named(low, node, callee.function)
+    pointer = low.scalar(node.callee)
+    known = pointer.constant
+    if known is not None:
+        function = _function_at(low, known)
+        if function is None:
+            low.fail(Fault.MEMORY, f"`{node.text}` calls no function", node.span)
+            return Value(node.type, ZERO)
+        return call_named(low, node, function)
+    return _call_pointer(low, node, pointer)
+
+
+def _function_at(low: Lowering, number: int) -> tree.Function | None:
+    functions = low.machine.functions
+    return functions[-1 - number] if 0 <= -1 - number < len(functions) else None
+
+
+def call_named(low: Lowering, node: tree.Call, function: tree.Function) -> Value | Whole:
+    """Call a function that is known: the program's own, or one of the library."""
+    handler = LIBRARY.get(function.name)
+    atomic = function.name.startswith(ATOMIC_PREFIX)
+    if handler is not None and (not function.defined or function.name in _OURS):
+        if not low.reachable:
+            return Value(node.type, ZERO)
+        return handler(low, node)
+    if function.name in BUILTINS and not function.defined:
+        builtin = tree.Builtin(node.span, node.type, node.text, function.name, node.arguments)
+        return BUILTINS[function.name](low, builtin)
+    if not function.defined:
+        raise low.refuse(
+            node,
+            f"`{function.name}` is not defined, and not a function that Mazurka knows; define it,"
+            " or call `__VERIFIER_nondet_int()` for what it returns",
+        )
+    arguments = _evaluate_arguments(low, node, function)
+    if atomic:
+        low.begin_atomic(node.span)
+    result = inline(low, function, arguments, node.span)
+    if atomic:
+        low.end_atomic(node.span)
+    return result
+
+
+_OURS = frozenset({"reach_error", "__VERIFIER_error", "__VERIFIER_assume", "__VERIFIER_atomic_begin",
+                   "__VERIFIER_atomic_end"})  # fmt: skip
+"""Functions that mean what they mean even if the program defines them."""
+
+
+def _evaluate_arguments(
+    low: Lowering, node: tree.Call, function: tree.Function
+) -> list[Value | Whole]:
+    function.read()
+    if len(node.arguments) < len(function.parameters):
+        raise low.refuse(node, f"`{node.text}`: too few arguments")
+    values: list[Value | Whole] = []
+    several = len(node.arguments) > 1
+    for position, argument in enumerate(node.arguments):
+        value = low.value(argument)
+        if isinstance(value, Value):
+            if position < len(function.parameters):
+                value = convert(low, value, function.parameters[position].type, argument)
+            if several:
+                value = Value(
+                    value.type, low.hold(value.expr, node.span, value.type), value.inside
+                )
+        values.append(value)
+    return values[: len(function.parameters)]
+
+
+def inline(
+    low: Lowering, function: tree.Function, arguments: list[Value | Whole], span: Span
+) -> Value | Whole:
+    """Elaborate the body of a function here; returns what it returns."""
+    type_ = function.type
+    assert isinstance(type_, FunctionType)
+    if not low.reachable:
+        return Value(type_.result, ZERO)
+    depth = sum(frame.function is function for frame in low.frames)
+    if depth >= low.machine.limits.max_depth:
+        limit = low.machine.limits.max_depth
+        low.fail(Fault.BOUND, f"`{function.name}` calls itself {limit} times (--max-depth)", span)
+        return Value(type_.result, ZERO)
+    body = function.read()
+    frame = Frame(function, depth, low.label(span))
+    frame.result = _result_cells(low, function, type_.result, depth)
+    facts = low.survey.facts(function)
+    low.frames.append(frame)
+    for parameter, value in zip(function.parameters, arguments, strict=True):
+        bind(low, parameter, value, span)
+    low.loop_depth += facts.loops_back
+    low.execute(body)
+    low.loop_depth -= facts.loops_back
+    low.put(frame.exit, span)
+    low.frames.pop()
+    for name, label in frame.labels.items():
+        if label.location in low.require_automaton().unplaced and label.bound is None:
+            low.require_automaton().unplaced.discard(label.location)
+            del name
+    if isinstance(bare(type_.result), VoidType) or not low.reachable:
+        return Value(type_.result, ZERO)
+    loads = tuple(Load(Const(cell)) for cell in frame.result)
+    if is_scalar(type_.result):
+        return Value(bare(type_.result), low.hold(loads[0], span, type_.result))
+    held = tuple(low.hold(each, span, VOID) for each in loads)
+    return Whole(type_.result, held)
+
+
+def _result_cells(
+    low: Lowering, function: tree.Function, type_: CType, depth: int
+) -> tuple[int, ...]:
+    size = low.machine.layouts.cells(type_)
+    if not size:
+        return ()
+    key = ("result", function, depth)
+    address = low.frame_cells.get(key)
+    if address is None:
+        name = f"result of {function.name}"
+        address = allocate(low.machine, name, type_, low.number, function.span)
+        low.frame_cells[key] = address
+    return tuple(range(address, address + size))
+
+
+def bind(low: Lowering, parameter: tree.Variable, value: Value | Whole, span: Span) -> None:
+    """Give a parameter its argument."""
+    facts = low.survey.facts(low.frame.function)
+    if (
+        isinstance(value, Value)
+        and isinstance(value.expr, Const)
+        and parameter not in facts.assigned
+        and parameter not in facts.exposed
+    ):
+        low.frame.known[parameter] = Value(bare(parameter.type), value.expr, value.inside)
+        return
+    place = declare(low, parameter)
+    if isinstance(value, Value):
+        value = Value(value.type, value.expr)
+    write(low, place, value, span)
+
+
+def _call_pointer(low: Lowering, node: tree.Call, pointer: Value) -> Value | Whole:
+    """Call whatever function the pointer leads to: one way for each that it may be."""
+    kind = bare(pointer.type)
+    type_ = kind.target if isinstance(kind, PointerType) else VOID
+    held = low.hold(pointer.expr, node.span, pointer.type)
+    candidates = [
+        function
+        for function in low.machine.functions
+        if isinstance(function.type, FunctionType)
+        and isinstance(type_, FunctionType)
+        and len(function.type.parameters) == len(type_.parameters)
+    ]
+    end = low.label(node.span)
+    cells: list[int] = []
+    for function in candidates:
+        yes, no = low.label(node.span), low.label(node.span)
+        number = Const(low.machine.number_of(function))
+        text = f"{node.callee.text} is {function.name}"
+        low.split(binary("eq", held, number), node.span, text, yes, no)
+        low.put(yes, node.span)
+        value = call_named(low, node, function)
+        if low.reachable and not isinstance(bare(node.type), VoidType):
+            exprs = value.exprs if isinstance(value, Whole) else (value.expr,)
+            if not cells:
+                from mazurka.frontend.c.lowering import role_of
+
+                cells = [low.take_temporary(role_of(node.type), node.span) for _ in exprs]
+            for cell, expr in zip(cells, exprs, strict=True):
+                low.set_cell(cell, expr, node.span)
+        if low.reachable:
+            low.go(end, node.span)
+        low.put(no, node.span)
+    message = f"`{node.text}` calls no function of this type"
+    check = Check(ZERO, Fault.MEMORY, message)
+    if low.reachable:
+        low.step(Kind.LOCAL, node.span, node.text, operations=(check,))
+        low.require_automaton().current = None
+    low.put(end, node.span)
+    if not cells:
+        return Value(node.type, ZERO)
+    loads = tuple(Load(Const(cell)) for cell in cells)
+    if is_scalar(node.type):
+        return Value(bare(node.type), loads[0])
+    return Whole(node.type, loads)
+
+
+@expression(tree.Builtin)
+def _builtin(low: Lowering, node: tree.Builtin) -> Value:
+    handler = BUILTINS.get(node.name)
+    if handler is None:
+        raise low.refuse(node, f"`{node.name}` is not supported")
+    if not low.reachable:
+        return Value(node.type, ZERO)
+    return handler(low, node)
+
+
+_ = Label

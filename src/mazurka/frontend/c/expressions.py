@@ -1,0 +1,535 @@
+"""Expressions: what they do, and which value they have.
+
+Operands are evaluated from left to right, where C leaves the order open.  `&&`, `||`, `?:` and the
+comma are sequence points, as in C.  Each access to shared memory is a step of its own; its result
+is kept in a temporary.
+"""
+
+from __future__ import annotations
+
+from mazurka.errors import UnsupportedError
+from mazurka.frontend.c import tree
+from mazurka.frontend.c.access import read, write
+from mazurka.frontend.c.arithmetic import (
+    COMPARISONS,
+    complement,
+    compute,
+    convert_number,
+    opposite,
+)
+from mazurka.frontend.c.conversions import convert
+from mazurka.frontend.c.lowering import Lowering, expression
+from mazurka.frontend.c.memory import place_text
+from mazurka.frontend.c.places_of import place_of
+from mazurka.frontend.c.pointers import difference, move_pointer
+from mazurka.frontend.c.survey import has_effects, may_write
+from mazurka.frontend.c.types import (
+    VOID,
+    ArrayType,
+    AtomicType,
+    CType,
+    FloatType,
+    FunctionType,
+    IntegerType,
+    PointerType,
+    SyncType,
+    VoidType,
+    bare,
+    is_scalar,
+)
+from mazurka.frontend.c.values import Place, Value, Whole
+from mazurka.frontend.kit.arithmetic import binary, boolean, unary
+from mazurka.frontend.kit.program import Label
+from mazurka.ir.expressions import ONE, ZERO, Const, Expr, Load, negate
+from mazurka.ir.program import Assign, Check, Fault, Kind, Role, Span
+
+INT = IntegerType("int", 32, True)
+
+
+@expression(tree.Number)
+def _number(low: Lowering, node: tree.Number) -> Value:
+    inner = bare(node.type)
+    if isinstance(inner, IntegerType):
+        return Value(inner, convert_number(Const(_held(node.value)), inner, inner))
+    return Value(node.type, Const(_held(node.value)))
+
+
+def _held(value: int) -> int:
+    return value - (1 << 64) if value >= 1 << 63 else value
+
+
+@expression(tree.Real)
+def _real(low: Lowering, node: tree.Real) -> Value:
+    return Value(node.type, ZERO)
+
+
+@expression(tree.FunctionName)
+def _function(low: Lowering, node: tree.FunctionName) -> Value:
+    return Value(PointerType(node.type, 64), Const(low.machine.number_of(node.function)))
+
+
+@expression(tree.Name)
+@expression(tree.Dereference)
+@expression(tree.Subscript)
+@expression(tree.Member)
+def _read(low: Lowering, node: tree.Expression) -> Value | Whole:
+    if isinstance(node, tree.Name):
+        known = low.known_value(node.variable)
+        if known is not None:
+            return known
+    if isinstance(node.type, FunctionType):
+        if isinstance(node, tree.Dereference):  # `*f` of a function pointer is the function
+            return low.scalar(node.operand)
+        raise low.refuse(node, f"`{node.text}` is not supported")
+    place = place_of(low, node)
+    if isinstance(place.type, ArrayType):
+        return Value(PointerType(place.type.element, 64), place.address)
+    return read(low, place, node.span)
+
+
+@expression(tree.Text)
+def _text(low: Lowering, node: tree.Text) -> Value:
+    return Value(node.type, Const(place_text(low.machine, node)))
+
+
+@expression(tree.AddressOf)
+def _address(low: Lowering, node: tree.AddressOf) -> Value:
+    operand = node.operand
+    if isinstance(operand, tree.FunctionName):
+        return low.scalar(operand)
+    offset = _constant_offset(low, operand)
+    if offset is not None:
+        return Value(node.type, ZERO if offset == 0 else Const(offset), inside=(VOID, offset))
+    if isinstance(operand, tree.Dereference):
+        return Value(node.type, low.scalar(operand.operand).expr)
+    if isinstance(operand, tree.Subscript):
+        base = operand.base
+        if isinstance(base, tree.Convert) and isinstance(base.operand.type, ArrayType):
+            array = place_of(low, base.operand)
+            return _address_in_array(low, operand, array, base.operand.type, node.type)
+        pointer, index = low.scalar(base), low.scalar(operand.index)
+        moved = move_pointer(low, pointer, index, operand)
+        return Value(node.type, moved.expr)
+    place = place_of(low, operand)
+    return Value(node.type, place.address)
+
+
+def _address_in_array(
+    low: Lowering, node: tree.Subscript, array: Place, type_: ArrayType, result: CType
+) -> Value:
+    """`&a[i]`, where i may be the number of elements."""
+    index = low.scalar(node.index)
+    stride = low.machine.layouts.cells(type_.element)
+    length = type_.length or 0
+    known = index.constant
+    if known is not None and 0 <= known <= length:
+        return Value(result, binary("add", array.address, Const(known * stride)))
+    held = low.hold(index.expr, node.span, index.type)
+    fine = binary("le", held, Const(length))
+    message = f"`{node.text}`: the index is outside of the array"
+    checks = (
+        Check(binary("ge", held, ZERO), Fault.INDEX, message),
+        Check(fine, Fault.INDEX, message),
+    )
+    low.step(Kind.LOCAL, node.span, node.text, operations=checks)
+    low.machine.found.moved = True
+    moved = binary("add", array.address, binary("mul", held, Const(stride)))
+    return Value(result, moved)
+
+
+def _constant_offset(low: Lowering, node: tree.Expression) -> int | None:
+    """The offset in bytes of `((struct s *)0)->member`, which is no access."""
+    offset = 0
+    while True:
+        match node:
+            case tree.Member(base=base, name=name, arrow=arrow, record=record):
+                way = record.find(name)
+                if way is None:
+                    return None
+                offset += sum(each.offset for each in way) // 8
+                if arrow:
+                    while isinstance(base, tree.Convert):
+                        base = base.operand
+                    return offset if isinstance(base, tree.Number) and base.value == 0 else None
+                node = base
+            case _:
+                return None
+
+
+# --- operators ---------------------------------------------------------------------------------
+
+
+@expression(tree.Operation)
+def _operation(low: Lowering, node: tree.Operation) -> Value:
+    left = low.scalar(node.left)
+    left = protect(low, left, node.right, node.span)
+    right = low.scalar(node.right)
+    return apply(low, node.operator, left, right, node.type, node.span, node.text)
+
+
+def protect(low: Lowering, value: Value, later: tree.Expression, span: Span) -> Value:
+    """Keep a value that mentions variables, if what is evaluated later may change them."""
+    if isinstance(value.expr, Const) or not may_write(later):
+        return value
+    return Value(value.type, low.hold(value.expr, span, value.type), value.inside)
+
+
+def apply(
+    low: Lowering, operator: str, left: Value, right: Value, type_: CType, span: Span, text: str
+) -> Value:
+    """Apply a binary operator to two values."""
+    pointers = [isinstance(bare(each.type), PointerType) for each in (left, right)]
+    if any(pointers):
+        return _apply_to_pointers(low, operator, left, right, type_, span, text)
+    if isinstance(bare(left.type), FloatType) or isinstance(bare(right.type), FloatType):
+        if operator in COMPARISONS:
+            raise UnsupportedError.at(
+                span, f"`{text}` compares floating numbers, which are not followed; use integers"
+            )
+        return Value(type_, ZERO)
+    if operator in ("<<", ">>"):
+        _check_shift(low, left, right, span, text)
+    if operator in ("/", "%") and right.constant == 0:
+        low.fail(Fault.EXCEPTION, f"`{text}` divides by zero", span)
+    if low.machine.limits.overflow:
+        _check_overflow(low, operator, left, right, span, text)
+    expr = compute(operator, left.expr, right.expr, left.type)
+    result = INT if operator in COMPARISONS else bare(type_)
+    return Value(result, expr)
+
+
+def _check_shift(low: Lowering, left: Value, right: Value, span: Span, text: str) -> None:
+    """A shift by the width or more has no meaning in C."""
+    inner = bare(left.type)
+    width = inner.bits if isinstance(inner, IntegerType) else 64
+    known = right.constant
+    if known is not None and 0 <= known < width:
+        return
+    fine = binary("ult", right.expr, Const(width))
+    message = f"`{text}` shifts by the width of the type or more"
+    low.step(Kind.LOCAL, span, text, operations=(Check(fine, Fault.EXCEPTION, message),))
+
+
+def _check_overflow(
+    low: Lowering, operator: str, left: Value, right: Value, span: Span, text: str
+) -> None:
+    """Signed overflow has no meaning in C; this is asked for by an option."""
+    inner = bare(left.type)
+    if not isinstance(inner, IntegerType) or not inner.signed or operator not in ("+", "-", "*"):
+        return
+    if left.constant is not None and right.constant is not None:
+        return
+    word = {"+": "add", "-": "sub", "*": "mul"}[operator]
+    if inner.bits >= 64:
+        raise UnsupportedError.at(span, f"`{text}`: overflow of 64 bits cannot be checked")
+    exact = binary(word, left.expr, right.expr)
+    limit = 1 << (inner.bits - 1)
+    message = f"`{text}` overflows"
+    checks = (
+        Check(binary("ge", exact, Const(-limit)), Fault.RANGE, message),
+        Check(binary("lt", exact, Const(limit)), Fault.RANGE, message),
+    )
+    low.step(Kind.LOCAL, span, text, operations=checks)
+
+
+def _apply_to_pointers(
+    low: Lowering, operator: str, left: Value, right: Value, type_: CType, span: Span, text: str
+) -> Value:
+    if operator in COMPARISONS:
+        for each in (left, right):
+            if each.inside is not None and each.inside[1]:
+                raise UnsupportedError.at(span, f"`{text}` compares pointers into bytes")
+        return Value(INT, compute(operator, left.expr, right.expr, IntegerType("long", 64, True)))
+    here = Span(span.file, span.line, span.column, span.end_column)
+    node = tree.RefusedExpression(here, type_, text, "")
+    if isinstance(bare(left.type), PointerType) and isinstance(bare(right.type), PointerType):
+        return difference(low, left, right, type_, node)
+    if isinstance(bare(right.type), PointerType):
+        left, right = right, left
+    if operator == "-":
+        right = Value(right.type, unary("neg", right.expr))
+    return move_pointer(low, left, right, node)
+
+
+@expression(tree.Prefix)
+def _prefix(low: Lowering, node: tree.Prefix) -> Value:
+    if node.operator == "!":
+        test = truth(low, node.operand)
+        return Value(INT, negate(boolean(test)) if not isinstance(test, Const) else negate(test))
+    value = low.scalar(node.operand)
+    inner = bare(value.type)
+    if isinstance(inner, FloatType):
+        return value
+    if not isinstance(inner, IntegerType):
+        raise low.refuse(node, f"`{node.text}` is not supported")
+    if node.operator == "-":
+        if low.machine.limits.overflow:
+            _check_overflow(low, "-", Value(inner, ZERO), value, node.span, node.text)
+        return Value(inner, opposite(value.expr, inner))
+    return Value(inner, complement(value.expr, inner)) if node.operator == "~" else value
+
+
+@expression(tree.Logical)
+def _logical(low: Lowering, node: tree.Logical) -> Value:
+    if low.automaton is None or not has_effects(node.right):
+        left, right = truth(low, node.left), truth(low, node.right)
+        from mazurka.frontend.kit.arithmetic import both, either
+
+        return Value(INT, (both if node.operator == "&&" else either)(left, right))
+    result = Const(low.take_temporary(Role.INT, node.span))
+    true, false, end = (low.label(node.span) for _ in range(3))
+    branch_on(low, node, true, false)
+    for label, value in ((true, ONE), (false, ZERO)):
+        low.put(label, node.span)
+        if low.reachable:
+            low.step(Kind.LOCAL, node.span, "", operations=(Assign(result, value),))
+            low.go(end, node.span)
+    low.put(end, node.span)
+    return Value(INT, Load(result))
+
+
+def branch_on(low: Lowering, node: tree.Expression, true: Label, false: Label) -> None:
+    """Go one of two ways, with the sequence points of `&&`, `||` and `!`."""
+    match node:
+        case tree.Logical(operator=operator, left=left, right=right):
+            middle = low.label(node.span)
+            if operator == "&&":
+                branch_on(low, left, middle, false)
+            else:
+                branch_on(low, left, true, middle)
+            low.put(middle, node.span)
+            if low.reachable:
+                branch_on(low, right, true, false)
+        case tree.Prefix(operator="!", operand=operand):
+            branch_on(low, operand, false, true)
+        case tree.Convert(operand=operand, type=IntegerType()) if isinstance(
+            operand, tree.Logical
+        ):
+            branch_on(low, operand, true, false)
+        case _:
+            test = truth(low, node)
+            if low.reachable:
+                low.split(test, node.span, node.text, true, false)
+
+
+def truth(low: Lowering, node: tree.Expression) -> Expr:
+    """The value of a condition; 0 is false."""
+    value = low.scalar(node)
+    if isinstance(bare(value.type), FloatType):
+        raise low.refuse(
+            node, f"`{node.text}` depends on a floating number, which is not followed"
+        )
+    return value.expr
+
+
+@expression(tree.Comma)
+def _comma(low: Lowering, node: tree.Comma) -> Value | Whole:
+    low.effect(node.left)
+    return low.value(node.right)
+
+
+@expression(tree.Ternary)
+def _ternary(low: Lowering, node: tree.Ternary) -> Value | Whole:
+    then, otherwise, end = (low.label(node.span) for _ in range(3))
+    results: list[Value | Whole] = []
+    cells: list[int] = []
+    first: Value | None = None
+    if node.then is None:
+        first = low.scalar(node.test)
+        first = Value(first.type, low.hold(first.expr, node.span, first.type))
+        low.split(first.expr, node.span, node.text, then, otherwise)
+    else:
+        branch_on(low, node.test, then, otherwise)
+    for label, side in ((then, node.then), (otherwise, node.otherwise)):
+        low.put(label, node.span)
+        if not low.reachable:
+            continue
+        if side is None:
+            assert first is not None
+            value: Value | Whole = convert(low, first, node.type, node)
+        else:
+            value = low.value(side)
+        if not isinstance(bare(node.type), VoidType) and low.reachable:
+            exprs = value.exprs if isinstance(value, Whole) else (value.expr,)
+            if not cells:
+                role = _role(node.type)
+                cells = [low.take_temporary(role, node.span) for _ in exprs]
+            for cell, expr in zip(cells, exprs, strict=True):
+                low.set_cell(cell, expr, node.span)
+        results.append(value)
+        if low.reachable:
+            low.go(end, node.span)
+    low.put(end, node.span)
+    if isinstance(bare(node.type), VoidType) or not cells:
+        return Value(node.type, ZERO)
+    loads = tuple(Load(Const(cell)) for cell in cells)
+    if not is_scalar(node.type) and not isinstance(bare(node.type), ArrayType):
+        return Whole(node.type, loads)
+    return Value(bare(node.type), loads[0])
+
+
+def _role(type_: CType) -> Role:
+    return Role.POINTER if isinstance(bare(type_), PointerType) else Role.INT
+
+
+# --- assignments -------------------------------------------------------------------------------
+
+
+@expression(tree.Assignment)
+def _assignment(low: Lowering, node: tree.Assignment) -> Value | Whole:
+    if node.operator:
+        return _update(low, node)
+    target = node.target
+    if has_effects(target) or may_write(node.value):
+        value = low.value(node.value)
+        if isinstance(value, Value):
+            value = Value(value.type, low.hold(value.expr, node.span, value.type), value.inside)
+        place = place_of(low, target)
+    else:
+        place = place_of(low, target)
+        value = low.value(node.value)
+    if isinstance(value, Value):
+        value = convert(low, value, place.type, node.value)
+        if place.shared:
+            value = Value(value.type, low.hold(value.expr, node.span, value.type), value.inside)
+    write(low, place, value, node.span)
+    if isinstance(value, Value) and not place.shared and isinstance(place.address, Const):
+        if not isinstance(value.expr, Const) or place.bits is not None:
+            # The variable may occur in the value, and has changed.
+            value = Value(value.type, Load(place.address), value.inside)
+    return value
+
+
+def _update(low: Lowering, node: tree.Assignment) -> Value:
+    """`x op= y`: one read and one write, indivisible only for atomic objects."""
+    right = low.scalar(node.value)
+    right = Value(right.type, low.hold(right.expr, node.span, right.type))
+    return modify(low, node.target, lambda old: _combine(low, node, old, right), node)
+
+
+def _combine(low: Lowering, node: tree.Assignment, old: Value, right: Value) -> Value:
+    if isinstance(bare(old.type), PointerType):
+        step = right
+        if node.operator == "-":
+            step = Value(right.type, unary("neg", right.expr))
+        return move_pointer(low, old, step, node)
+    left = old
+    if node.operator in ("<<", ">>"):
+        common = promote(bare(old.type))
+    else:
+        common = usual_type(bare(old.type), bare(right.type))
+        right = convert(low, right, common, node)
+    left = convert(low, left, common, node)
+    return apply(low, node.operator, left, right, common, node.span, node.text)
+
+
+def modify(low: Lowering, target: tree.Expression, change: object, node: tree.Expression) -> Value:
+    """Read an object, compute, and write it again; returns the new value."""
+    old, new = read_and_write(low, target, change, node)
+    return new
+
+
+def read_and_write(
+    low: Lowering, target: tree.Expression, change: object, node: tree.Expression
+) -> tuple[Value, Value]:
+    place = pin(low, place_of(low, target), node.span)
+    atomic = isinstance(place.type, AtomicType)
+    if atomic:
+        low.begin_atomic(node.span)
+    old = read(low, place, node.span)
+    assert isinstance(old, Value)
+    old = Value(old.type, low.hold(old.expr, node.span, old.type))
+    assert callable(change)
+    new = convert(low, change(old), place.type, node)
+    new = Value(new.type, low.hold(new.expr, node.span, new.type))
+    write(low, place, new, node.span)
+    if atomic:
+        low.end_atomic(node.span)
+    return old, new
+
+
+def pin(low: Lowering, place: Place, span: Span) -> Place:
+    """Keep the address of an object that is used twice."""
+    if isinstance(place.address, Const):
+        return place
+    address = low.keep(place.address, span, Role.POINTER)
+    from dataclasses import replace
+
+    return replace(place, address=address)
+
+
+@expression(tree.Increment)
+def _increment(low: Lowering, node: tree.Increment) -> Value:
+    def change(old: Value) -> Value:
+        if isinstance(bare(old.type), PointerType):
+            return move_pointer(low, old, Value(INT, Const(node.step)), node)
+        common = promote(bare(old.type))
+        left = convert(low, old, common, node)
+        return apply(
+            low, "+", left, Value(common, Const(node.step)), common, node.span, node.text
+        )
+
+    old, new = read_and_write(low, node.target, change, node)
+    return old if node.postfix else new
+
+
+def promote(type_: CType) -> CType:
+    """The type in which small integers are computed."""
+    if isinstance(type_, IntegerType) and (type_.bits < 32 or type_.boolean):
+        return INT
+    return type_
+
+
+def usual_type(left: CType, right: CType) -> CType:
+    """The common type of two operands (C11, 6.3.1.8)."""
+    if isinstance(left, FloatType) or isinstance(right, FloatType):
+        return left if isinstance(left, FloatType) else right
+    left, right = promote(left), promote(right)
+    if isinstance(left, SyncType):
+        return right
+    if not (isinstance(left, IntegerType) and isinstance(right, IntegerType)):
+        return left
+    if left.signed == right.signed:
+        return left if left.bits >= right.bits else right
+    unsigned, signed = (right, left) if left.signed else (left, right)
+    return unsigned if unsigned.bits >= signed.bits else signed
+
+
+# --- conversions and the rest ------------------------------------------------------------------
+
+
+@expression(tree.Convert)
+def _convert(low: Lowering, node: tree.Convert) -> Value | Whole:
+    operand = node.operand
+    if isinstance(operand.type, ArrayType) and isinstance(node.type, PointerType):
+        place = place_of(low, operand)
+        return Value(node.type, place.address)
+    if isinstance(operand.type, FunctionType):
+        return Value(node.type, low.scalar(operand).expr)
+    if isinstance(node.type, VoidType):
+        low.effect(operand)
+        return Value(VOID, ZERO)
+    value = low.value(operand)
+    if isinstance(value, Whole):
+        return value
+    return convert(low, value, node.type, node)
+
+
+@expression(tree.StatementExpression)
+def _statement_expression(low: Lowering, node: tree.StatementExpression) -> Value | Whole:
+    *before, last = node.body.body or (tree.Empty(node.span),)
+    for each in before:
+        low.execute(each)
+    if isinstance(last, tree.Evaluate) and not isinstance(node.type, VoidType):
+        value = low.value(last.expression)
+        if isinstance(value, Value):
+            return Value(value.type, low.hold(value.expr, node.span, value.type), value.inside)
+        return value
+    low.execute(last)
+    return Value(VOID, ZERO)
+
+
+@expression(tree.RefusedExpression)
+def _refused(low: Lowering, node: tree.RefusedExpression) -> Value:
+    raise low.refuse(node, node.reason)
+

@@ -1,0 +1,4 @@
+#ifndef __MAZURKA_SCHED
+#define __MAZURKA_SCHED
+extern int sched_yield(void);
+#endif

@@ -1,0 +1,12 @@
+#ifndef __MAZURKA_SEMAPHORE
+#define __MAZURKA_SEMAPHORE
+#include <time.h>
+typedef struct { int __value; } sem_t;
+extern int sem_init(sem_t *semaphore, int shared, unsigned value);
+extern int sem_destroy(sem_t *semaphore);
+extern int sem_wait(sem_t *semaphore);
+extern int sem_trywait(sem_t *semaphore);
+extern int sem_timedwait(sem_t *semaphore, const struct timespec *until);
+extern int sem_post(sem_t *semaphore);
+extern int sem_getvalue(sem_t *semaphore, int *value);
+#endif

@@ -1,0 +1,7 @@
+#ifndef __MAZURKA_STDARG
+#define __MAZURKA_STDARG
+typedef __builtin_va_list va_list;
+#define va_start(list, last) __builtin_va_start(list, last)
+#define va_end(list) __builtin_va_end(list)
+#define va_arg(list, type) __builtin_va_arg(list, type)
+#endif

@@ -1,0 +1,31 @@
+#ifndef __MAZURKA_THREADS
+#define __MAZURKA_THREADS
+#include <time.h>
+#define thread_local _Thread_local
+#define ONCE_FLAG_INIT 0
+typedef unsigned long thrd_t;
+typedef struct { int __kind; } mtx_t;
+typedef struct { int __none; } cnd_t;
+typedef int once_flag;
+typedef int (*thrd_start_t)(void *);
+enum { thrd_success = 0, thrd_busy = 1, thrd_error = 2, thrd_nomem = 3, thrd_timedout = 4 };
+enum { mtx_plain = 0, mtx_recursive = 1, mtx_timed = 2 };
+extern int thrd_create(thrd_t *thread, thrd_start_t start, void *argument);
+extern int thrd_join(thrd_t thread, int *result);
+extern int thrd_detach(thrd_t thread);
+extern void thrd_exit(int result) __attribute__((__noreturn__));
+extern thrd_t thrd_current(void);
+extern int thrd_equal(thrd_t left, thrd_t right);
+extern void thrd_yield(void);
+extern int mtx_init(mtx_t *mutex, int kind);
+extern void mtx_destroy(mtx_t *mutex);
+extern int mtx_lock(mtx_t *mutex);
+extern int mtx_trylock(mtx_t *mutex);
+extern int mtx_unlock(mtx_t *mutex);
+extern int cnd_init(cnd_t *condition);
+extern void cnd_destroy(cnd_t *condition);
+extern int cnd_wait(cnd_t *condition, mtx_t *mutex);
+extern int cnd_signal(cnd_t *condition);
+extern int cnd_broadcast(cnd_t *condition);
+extern void call_once(once_flag *flag, void (*function)(void));
+#endif

@@ -1,0 +1,13 @@
+#ifndef __MAZURKA_TIME
+#define __MAZURKA_TIME
+#include <stddef.h>
+typedef long time_t;
+typedef long clock_t;
+typedef int clockid_t;
+struct timespec { time_t tv_sec; long tv_nsec; };
+#define CLOCK_REALTIME 0
+#define CLOCK_MONOTONIC 1
+extern time_t time(time_t *result);
+extern int clock_gettime(clockid_t clock, struct timespec *result);
+extern int nanosleep(const struct timespec *wanted, struct timespec *left);
+#endif

@@ -1,0 +1,1 @@
+"""Functions of the library and of the compiler, by subject; importing a module registers them."""

@@ -1,0 +1,57 @@
+"""What functions of the library share: their arguments, and the objects these lead to."""
+
+from __future__ import annotations
+
+from mazurka.frontend.c import tree
+from mazurka.frontend.c.expressions import INT
+from mazurka.frontend.c.lowering import Lowering
+from mazurka.frontend.c.types import PointerType, VoidType, bare
+from mazurka.frontend.c.values import Place, Value
+from mazurka.frontend.kit.shapes import Reference, Shape
+from mazurka.ir.expressions import ZERO, Const
+from mazurka.ir.program import Role, Span
+
+SUCCESS = Value(INT, ZERO)
+EBUSY, EINVAL, EDEADLK, EPERM, EAGAIN, ETIMEDOUT = 16, 22, 35, 1, 11, 110
+
+
+def strip(node: tree.Expression) -> tree.Expression:
+    """The expression without conversions between pointers."""
+    while isinstance(node, tree.Convert) and isinstance(bare(node.operand.type), PointerType):
+        node = node.operand
+    return node
+
+
+def target_of(low: Lowering, node: tree.Expression) -> Place | None:
+    """The object that a pointer argument leads to; None for a null pointer."""
+    inner = strip(node)
+    if isinstance(inner, tree.AddressOf) and not isinstance(inner.operand, tree.FunctionName):
+        return low.pinned(inner.operand)
+    pointer = low.scalar(inner)
+    kind = bare(inner.type)
+    type_ = kind.target if isinstance(kind, PointerType) else VoidType()
+    if pointer.constant == 0:
+        return None
+    from mazurka.frontend.c.places_of import follow
+
+    held = Value(pointer.type, low.hold(pointer.expr, node.span, pointer.type))
+    return follow(low, held, type_, inner.text)
+
+
+def sync_object(low: Lowering, node: tree.Expression, shape: Shape) -> Reference:
+    """The synchronization object that an argument leads to."""
+    place = target_of(low, node)
+    if place is None:
+        raise low.refuse(node, f"`{node.text}` is a null pointer, not an object")
+    title = place.title.removeprefix("&")
+    return Reference(shape, place.address, True, title)
+
+
+def number_result(low: Lowering, span: Span, expr: object) -> Value:
+    del low, span
+    assert expr is not None
+    return Value(INT, expr)  # type: ignore[arg-type]
+
+
+def flag_cell(low: Lowering, span: Span) -> Const:
+    return Const(low.take_temporary(Role.INT, span))

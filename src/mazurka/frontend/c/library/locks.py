@@ -1,0 +1,460 @@
+"""Locks: mutexes of all kinds, spin locks and reader-writer locks.
+
+A mutex is one cell, its owner.  If some mutex of the program may be recursive or check for errors,
+all have two more: how often it is held, and its kind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mazurka.frontend.c import tree
+from mazurka.frontend.c.access import write
+from mazurka.frontend.c.expressions import INT
+from mazurka.frontend.c.library.arguments import (
+    EBUSY,
+    EDEADLK,
+    EPERM,
+    ETIMEDOUT,
+    SUCCESS,
+    flag_cell,
+    sync_object,
+    target_of,
+)
+from mazurka.frontend.c.lowering import Lowering, library
+from mazurka.frontend.c.values import Value
+from mazurka.frontend.kit.arithmetic import binary, both, either
+from mazurka.frontend.kit.locks import LockShape, RWLockShape
+from mazurka.frontend.kit.shapes import Reference
+from mazurka.ir.expressions import ONE, ZERO, Choice, Const, Expr, Load, negate
+from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Span
+
+NORMAL, RECURSIVE, ERRORCHECK = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Mutex:
+    """The cells of one mutex."""
+
+    owner: Reference
+    kinds: bool
+
+    @property
+    def count(self) -> Expr:
+        return self.owner.cell(1)
+
+    @property
+    def kind(self) -> Expr:
+        return self.owner.cell(2)
+
+
+def mutex_at(low: Lowering, node: tree.Expression) -> Mutex:
+    owner = sync_object(low, node, LockShape(low.program.threads))
+    return Mutex(owner, low.machine.expected.mutex_kinds)
+
+
+def _shape(low: Lowering) -> LockShape:
+    return LockShape(low.program.threads)
+
+
+@library("pthread_mutex_init")
+def _init(low: Lowering, node: tree.Call) -> Value:
+    mutex = mutex_at(low, node.arguments[0])
+    attributes = target_of(low, node.arguments[1])
+    operations: list[Operation] = [Assign(mutex.owner.address, ZERO)]
+    if mutex.kinds:
+        kind: Expr = ZERO if attributes is None else Load(attributes.address)
+        held = low.hold(kind, node.span, INT)
+        operations += [Assign(mutex.count, ZERO), Assign(mutex.kind, held)]
+    _act(low, Kind.CLEAR, node.span, f"initialize {mutex.owner.title}", mutex.owner, operations)
+    return SUCCESS
+
+
+@library("mtx_init")
+def _mtx_init(low: Lowering, node: tree.Call) -> Value:
+    mutex = mutex_at(low, node.arguments[0])
+    kind = low.scalar(node.arguments[1])
+    if kind.constant is None:
+        raise low.refuse(node, "the kind of this mutex is not constant")
+    if kind.constant & 1:
+        low.machine.found.mutex_kinds = True
+    operations: list[Operation] = [Assign(mutex.owner.address, ZERO)]
+    if mutex.kinds:
+        operations += [
+            Assign(mutex.count, ZERO),
+            Assign(mutex.kind, Const(RECURSIVE if kind.constant & 1 else NORMAL)),
+        ]
+    _act(low, Kind.CLEAR, node.span, f"initialize {mutex.owner.title}", mutex.owner, operations)
+    return SUCCESS
+
+
+@library("pthread_mutexattr_settype")
+def _settype(low: Lowering, node: tree.Call) -> Value:
+    low.machine.found.mutex_kinds = True
+    target = target_of(low, node.arguments[0])
+    kind = low.scalar(node.arguments[1])
+    if target is not None:
+        operations = (Assign(target.address, kind.expr),)
+        low.step(Kind.LOCAL, node.span, node.text, operations=operations, atomic=True)
+    return SUCCESS
+
+
+@library(
+    "pthread_mutexattr_init", "pthread_mutexattr_destroy", "pthread_mutex_destroy", "mtx_destroy",
+    "pthread_cond_destroy", "cnd_destroy", "pthread_rwlock_destroy", "pthread_spin_destroy",
+    "pthread_condattr_init", "pthread_condattr_destroy", "pthread_barrier_destroy", "sem_destroy",
+    "pthread_rwlockattr_init", "pthread_rwlockattr_destroy", "pthread_mutexattr_setpshared",
+)  # fmt: skip
+def _destroy(low: Lowering, node: tree.Call) -> Value:
+    return SUCCESS
+
+
+def _act(
+    low: Lowering,
+    kind: Kind,
+    span: Span,
+    text: str,
+    owner: Reference,
+    operations: list[Operation],
+    guard: Expr | None = None,
+) -> None:
+    low.act(kind, span, text, owner, *operations, guard=guard)
+
+
+@library("pthread_mutex_lock", "mtx_lock")
+def _lock(low: Lowering, node: tree.Call) -> Value:
+    return lock(low, mutex_at(low, node.arguments[0]), node.span)
+
+
+def lock(low: Lowering, mutex: Mutex, span: Span) -> Value:
+    owner = mutex.owner
+    shape = _shape(low)
+    if not mutex.kinds:
+        shape.acquire(low, owner, span)
+        return SUCCESS
+    result = flag_cell(low, span)
+    free = binary("eq", Load(owner.address), ZERO)
+    mine = binary("eq", Load(owner.address), low.me)
+    recursive = both(mine, binary("eq", Load(mutex.kind), Const(RECURSIVE)))
+    erring = both(mine, binary("eq", Load(mutex.kind), Const(ERRORCHECK)))
+    take = (
+        Assign(owner.address, low.me),
+        Assign(mutex.count, ONE),
+        Assign(result, ZERO),
+    )
+    limit = low.machine.limits.max_depth
+    deep = Check(
+        binary("lt", Load(mutex.count), Const(limit)),
+        Fault.BOUND,
+        f"`{owner.title}` is taken more than {limit} times over (--max-depth)",
+    )
+    again = (
+        deep,
+        Assign(mutex.count, binary("add", Load(mutex.count), ONE)),
+        Assign(result, ZERO),
+    )
+    ways: list[tuple[Expr | None, tuple[Operation, ...]]] = [
+        (free, take),
+        (recursive, again),
+        (erring, (Assign(result, Const(EDEADLK)),)),
+    ]
+    text = f"acquire {owner.title}"
+    low.take_one_of(Kind.ACQUIRE, span, text, ways, atomic=True, subject=owner.address)
+    return Value(INT, Load(result))
+
+
+@library("pthread_mutex_trylock", "mtx_trylock", "pthread_mutex_timedlock")
+def _trylock(low: Lowering, node: tree.Call) -> Value:
+    mutex = mutex_at(low, node.arguments[0])
+    busy = {"mtx_trylock": 1}.get(_name(node), EBUSY)
+    timed = _name(node) == "pthread_mutex_timedlock"
+    owner, span = mutex.owner, node.span
+    result = flag_cell(low, span)
+    free = binary("eq", Load(owner.address), ZERO)
+    take: tuple[Operation, ...] = (Assign(owner.address, low.me), Assign(result, ZERO))
+    fail: tuple[Operation, ...] = (Assign(result, Const(ETIMEDOUT if timed else busy)),)
+    ways: list[tuple[Expr | None, tuple[Operation, ...]]]
+    if mutex.kinds:
+        take = (*take, Assign(mutex.count, ONE))
+        again = both(
+            binary("eq", Load(owner.address), low.me),
+            binary("eq", Load(mutex.kind), Const(RECURSIVE)),
+        )
+        more = (
+            Assign(mutex.count, binary("add", Load(mutex.count), ONE)),
+            Assign(result, ZERO),
+        )
+        ways = [(free, take), (again, more), (negate(either(free, again)), fail)]
+    else:
+        ways = [(free, take), (negate(free), fail)]
+    text = f"try to acquire {owner.title}"
+    low.take_one_of(Kind.TRY_ACQUIRE, span, text, ways, atomic=True, subject=owner.address)
+    return Value(INT, Load(result))
+
+
+def _name(node: tree.Call) -> str:
+    callee = node.callee
+    while isinstance(callee, tree.Convert):
+        callee = callee.operand
+    return callee.function.name if isinstance(callee, tree.FunctionName) else ""
+
+
+@library("pthread_mutex_unlock", "mtx_unlock")
+def _unlock(low: Lowering, node: tree.Call) -> Value:
+    return unlock(low, mutex_at(low, node.arguments[0]), node.span)
+
+
+def unlock(low: Lowering, mutex: Mutex, span: Span) -> Value:
+    owner = mutex.owner
+    if not mutex.kinds:
+        _shape(low).release(low, owner, span)
+        return SUCCESS
+    result = flag_cell(low, span)
+    mine = binary("eq", Load(owner.address), low.me)
+    last = both(mine, binary("le", Load(mutex.count), ONE))
+    more = both(mine, binary("gt", Load(mutex.count), ONE))
+    normal = binary("eq", Load(mutex.kind), ZERO)
+    message = f"release of `{owner.title}`, which this thread does not hold"
+    ways: list[tuple[Expr | None, tuple[Operation, ...]]] = [
+        (last, (Assign(mutex.count, ZERO), Assign(owner.address, ZERO), Assign(result, ZERO))),
+        (more, (Assign(mutex.count, binary("sub", Load(mutex.count), ONE)), Assign(result, ZERO))),
+        (
+            negate(mine),
+            (Check(negate(normal), Fault.LOCK, message), Assign(result, Const(EPERM))),
+        ),
+    ]
+    text = f"release {owner.title}"
+    low.take_one_of(Kind.RELEASE, span, text, ways, atomic=True, subject=owner.address)
+    return Value(INT, Load(result))
+
+
+# --- spin locks --------------------------------------------------------------------------------
+
+
+@library("pthread_spin_init")
+def _spin_init(low: Lowering, node: tree.Call) -> Value:
+    owner = sync_object(low, node.arguments[0], _shape(low))
+    operations: list[Operation] = [Assign(owner.address, ZERO)]
+    _act(low, Kind.CLEAR, node.span, f"initialize {owner.title}", owner, operations)
+    return SUCCESS
+
+
+@library("pthread_spin_lock")
+def _spin_lock(low: Lowering, node: tree.Call) -> Value:
+    _shape(low).acquire(low, sync_object(low, node.arguments[0], _shape(low)), node.span)
+    return SUCCESS
+
+
+@library("pthread_spin_trylock")
+def _spin_trylock(low: Lowering, node: tree.Call) -> Value:
+    owner = sync_object(low, node.arguments[0], _shape(low))
+    taken = _shape(low).try_acquire(low, owner, node.span)
+    from mazurka.frontend.kit.arithmetic import conditional
+
+    return Value(INT, conditional(taken, ZERO, Const(EBUSY)))
+
+
+@library("pthread_spin_unlock")
+def _spin_unlock(low: Lowering, node: tree.Call) -> Value:
+    _shape(low).release(low, sync_object(low, node.arguments[0], _shape(low)), node.span)
+    return SUCCESS
+
+
+# --- condition variables -----------------------------------------------------------------------
+
+
+@library("pthread_cond_init", "cnd_init")
+def _cond_init(low: Lowering, node: tree.Call) -> Value:
+    return SUCCESS
+
+
+@library("pthread_cond_wait", "cnd_wait", "pthread_cond_timedwait")
+def _cond_wait(low: Lowering, node: tree.Call) -> Value:
+    """Wait, as POSIX has it: the thread may also wake up without a reason.
+
+    Whether it does is chosen when it begins to wait.  So a search sees both what a spurious wake-up
+    breaks, and that a thread which nobody wakes waits for ever.
+    """
+    span = node.span
+    condition = sync_object(low, node.arguments[0], _shape(low))
+    mutex = mutex_at(low, node.arguments[1])
+    timed = _name(node) == "pthread_cond_timedwait"
+    owner = mutex.owner
+    mine = condition.cell(low.number)
+    held = binary("eq", Load(owner.address), low.me)
+    message = f"wait at `{condition.title}` without holding `{owner.title}`"
+    result = flag_cell(low, span)
+    late = Const(ETIMEDOUT) if timed else ZERO
+    from mazurka.frontend.kit.arithmetic import conditional
+
+    low.step(
+        Kind.WAIT,
+        span,
+        f"wait at {condition.title}",
+        operations=(
+            Check(held, Fault.LOCK, message),
+            Assign(mine, binary("eq", Choice(), ZERO)),
+            Assign(result, conditional(binary("eq", Choice(), Const(2)), late, ZERO)),
+            Assign(owner.address, ZERO),
+        ),
+        choices=3 if timed else 2,
+        atomic=True,
+        subject=condition.address,
+    )
+    free = binary("eq", Load(owner.address), ZERO)
+    woken = both(binary("eq", Load(mine), ZERO), free)
+    low.act(
+        Kind.WAKE,
+        span,
+        f"wake up at {condition.title}",
+        condition,
+        Assign(owner.address, low.me),
+        guard=woken,
+    )
+    return Value(INT, Load(result))
+
+
+@library("pthread_cond_signal", "cnd_signal")
+def _signal(low: Lowering, node: tree.Call) -> Value:
+    """Wake any one of those who wait; where nobody waits, nothing happens."""
+    condition = sync_object(low, node.arguments[0], _shape(low))
+    threads, span = low.program.threads, node.span
+    others = [number for number in range(threads) if number != low.number]
+    nobody: Expr = ONE
+    for number in reversed(others):
+        nobody = both(binary("eq", Load(condition.cell(number)), ZERO), nobody)
+    text = f"signal {condition.title}"
+    end = low.label(span)
+    low._arrive(end, span)
+    parts = {"atomic": True, "subject": condition.address}
+    low.add_edge(Kind.NOTIFY, span, text, end, guard=nobody, **parts)  # type: ignore[arg-type]
+    if others:
+        _wake_one(low, condition, others, negate(nobody), end, span, text)
+    low.require_automaton().current = None
+    low.put(end, span)
+    return SUCCESS
+
+
+def _wake_one(
+    low: Lowering,
+    condition: Reference,
+    others: list[int],
+    somebody: Expr,
+    end: object,
+    span: Span,
+    text: str,
+) -> None:
+    """Choose who wakes up; a choice of somebody who does not wait is none."""
+    from mazurka.frontend.kit.program import Label
+
+    assert isinstance(end, Label)
+    automaton = low.require_automaton()
+    chosen = Const(low.take_temporary(low_role(), span))
+    depth, automaton.atomic_depth = automaton.atomic_depth, automaton.atomic_depth + 1
+    inside = automaton.new_label(span)
+    automaton.atomic_depth = depth
+    low.add_edge(
+        Kind.NOTIFY, span, text, inside, guard=somebody, operations=(Assign(chosen, Choice()),),
+        choices=len(others), atomic=True, subject=condition.address,
+    )  # fmt: skip
+    automaton.current = None
+    automaton.atomic_depth = depth + 1
+    automaton.place(inside, span)
+    for position, number in enumerate(others):
+        waiting = condition.cell(number)
+        guard = both(
+            binary("eq", Load(chosen), Const(position)), binary("ne", Load(waiting), ZERO)
+        )
+        low.add_edge(
+            Kind.NOTIFY, span, text, end, guard=guard, operations=(Assign(waiting, ZERO),),
+            atomic=True, subject=condition.address,
+        )  # fmt: skip
+    automaton.current = None
+    automaton.atomic_depth = depth
+
+
+def low_role():  # type: ignore[no-untyped-def]
+    from mazurka.ir.program import Role
+
+    return Role.INT
+
+
+@library("pthread_cond_broadcast", "cnd_broadcast")
+def _broadcast(low: Lowering, node: tree.Call) -> Value:
+    condition = sync_object(low, node.arguments[0], _shape(low))
+    clear = [Assign(condition.cell(number), ZERO) for number in range(low.program.threads)]
+    text = f"broadcast {condition.title}"
+    low.act(Kind.NOTIFY, node.span, text, condition, *clear)
+    return SUCCESS
+
+
+# --- reader-writer locks -----------------------------------------------------------------------
+
+
+def _rwlock(low: Lowering, node: tree.Call) -> tuple[RWLockShape, Reference]:
+    shape = RWLockShape(low.program.threads)
+    return shape, sync_object(low, node.arguments[0], shape)
+
+
+@library("pthread_rwlock_init")
+def _rwlock_init(low: Lowering, node: tree.Call) -> Value:
+    shape, owner = _rwlock(low, node)
+    operations: list[Operation] = [Assign(owner.cell(each), ZERO) for each in range(shape.size)]
+    _act(low, Kind.CLEAR, node.span, f"initialize {owner.title}", owner, operations)
+    return SUCCESS
+
+
+@library("pthread_rwlock_rdlock")
+def _rdlock(low: Lowering, node: tree.Call) -> Value:
+    shape, owner = _rwlock(low, node)
+    shape.acquire_read(low, owner, node.span)
+    return SUCCESS
+
+
+@library("pthread_rwlock_wrlock")
+def _wrlock(low: Lowering, node: tree.Call) -> Value:
+    shape, owner = _rwlock(low, node)
+    shape.acquire_write(low, owner, node.span)
+    return SUCCESS
+
+
+@library("pthread_rwlock_tryrdlock", "pthread_rwlock_trywrlock")
+def _try_rwlock(low: Lowering, node: tree.Call) -> Value:
+    shape, owner = _rwlock(low, node)
+    free = binary("eq", Load(owner.address), ZERO)
+    mine = owner.cell(1 + low.number)
+    take = Assign(mine, ONE)
+    if _name(node) == "pthread_rwlock_trywrlock":
+        free = both(free, shape._no_reader(owner))
+        take = Assign(owner.address, low.me)
+    else:
+        free = both(free, binary("eq", Load(mine), ZERO))
+    taken = low.attempt(
+        Kind.TRY_ACQUIRE, node.span, f"try to acquire {owner.title}", owner, take,
+        success=free, failure=negate(free),
+    )  # fmt: skip
+    from mazurka.frontend.kit.arithmetic import conditional
+
+    return Value(INT, conditional(taken, ZERO, Const(EBUSY)))
+
+
+@library("pthread_rwlock_unlock")
+def _rwlock_unlock(low: Lowering, node: tree.Call) -> Value:
+    _, owner = _rwlock(low, node)
+    mine = owner.cell(1 + low.number)
+    writes = binary("eq", Load(owner.address), low.me)
+    reads = binary("ne", Load(mine), ZERO)
+    message = f"release of `{owner.title}`, which this thread does not hold"
+    ways: list[tuple[Expr | None, tuple[Operation, ...]]] = [
+        (writes, (Assign(owner.address, ZERO),)),
+        (
+            negate(writes),
+            (Check(reads, Fault.LOCK, message), Assign(mine, ZERO)),
+        ),
+    ]
+    text = f"release {owner.title}"
+    low.take_one_of(Kind.RELEASE, node.span, text, ways, atomic=True, subject=owner.address)
+    return SUCCESS
+
+
+_ = write

@@ -1,0 +1,71 @@
+"""Functions whose effects are not part of a verdict: output, sleeping, the time."""
+
+from __future__ import annotations
+
+from mazurka.frontend.c import tree
+from mazurka.frontend.c.access import choose_any
+from mazurka.frontend.c.expressions import INT
+from mazurka.frontend.c.lowering import Lowering, library
+from mazurka.frontend.c.survey import may_write
+from mazurka.frontend.c.types import IntegerType, PointerType, VoidType, bare
+from mazurka.frontend.c.values import NOWHERE, Value
+from mazurka.ir.expressions import ZERO, Const
+
+
+@library(
+    "printf", "fprintf", "puts", "fputs", "putchar", "putc", "fputc", "fflush", "perror", "vprintf",
+    "sleep", "usleep", "nanosleep", "srand", "srandom", "setbuf", "setvbuf", "printk", "strerror",
+    "__builtin_printf", "fclose", "atexit_unused",
+)  # fmt: skip
+def _ignore(low: Lowering, node: tree.Call) -> Value:
+    """Evaluate arguments that do something or read shared data, and nothing else."""
+    for argument in node.arguments:
+        inner = argument
+        while isinstance(inner, tree.Convert):
+            inner = inner.operand
+        if isinstance(inner, tree.Text):
+            continue
+        if isinstance(inner, tree.Name) and inner.variable.external:
+            continue
+        low.effect(argument)
+    return _some(low, node)
+
+
+def _some(low: Lowering, node: tree.Call) -> Value:
+    """What such a function returns: 0, which programs hardly look at."""
+    kind = bare(node.type)
+    if isinstance(kind, VoidType):
+        return Value(kind, ZERO)
+    if isinstance(kind, PointerType):
+        return Value(kind, Const(NOWHERE))
+    return Value(kind, ZERO)
+
+
+@library("time", "clock_gettime", "clock", "gettimeofday")
+def _time(low: Lowering, node: tree.Call) -> Value:
+    """The time is any number."""
+    from mazurka.frontend.c.access import set_any
+    from mazurka.frontend.c.library.arguments import target_of
+
+    name = node.callee.text
+    if name in ("time", "clock_gettime", "gettimeofday"):
+        target = target_of(low, node.arguments[-1 if name == "clock_gettime" else 0])
+        if target is not None:
+            set_any(low, target, node.span)
+    if name in ("time", "clock"):
+        return choose_any(low, node.type, node.span, node.text)
+    return Value(INT, ZERO)
+
+
+@library("abs", "labs", "llabs")
+def _abs(low: Lowering, node: tree.Call) -> Value:
+    from mazurka.frontend.c.arithmetic import narrow
+    from mazurka.frontend.kit.arithmetic import unary
+
+    value = low.scalar(node.arguments[0])
+    kind = bare(value.type)
+    assert isinstance(kind, IntegerType)
+    return Value(kind, narrow(unary("abs", value.expr), kind.bits, True))
+
+
+_ = may_write

@@ -1,0 +1,144 @@
+"""Semaphores, barriers, and code that runs once."""
+
+from __future__ import annotations
+
+from mazurka.frontend.c import tree
+from mazurka.frontend.c.access import write
+from mazurka.frontend.c.calls import call_named
+from mazurka.frontend.c.expressions import INT
+from mazurka.frontend.c.library.arguments import SUCCESS, flag_cell, sync_object, target_of
+from mazurka.frontend.c.lowering import Lowering, library
+from mazurka.frontend.c.values import Value
+from mazurka.frontend.kit.arithmetic import binary, both, conditional
+from mazurka.frontend.kit.locks import LockShape
+from mazurka.frontend.kit.shapes import Reference
+from mazurka.ir.expressions import ONE, ZERO, Const, Convert, Load, negate
+from mazurka.ir.program import Assign, Check, Fault, Kind
+
+
+def _object(low: Lowering, node: tree.Call) -> Reference:
+    return sync_object(low, node.arguments[0], LockShape(low.program.threads))
+
+
+@library("sem_init")
+def _sem_init(low: Lowering, node: tree.Call) -> Value:
+    owner = _object(low, node)
+    value = low.scalar(node.arguments[2])
+    text = f"initialize {owner.title}"
+    low.act(Kind.CLEAR, node.span, text, owner, Assign(owner.address, value.expr))
+    return SUCCESS
+
+
+@library("sem_wait")
+def _sem_wait(low: Lowering, node: tree.Call) -> Value:
+    owner = _object(low, node)
+    count = Load(owner.address)
+    low.act(
+        Kind.DOWN, node.span, f"wait for {owner.title}", owner,
+        Assign(owner.address, binary("sub", count, ONE)), guard=binary("gt", count, ZERO),
+    )  # fmt: skip
+    return SUCCESS
+
+
+@library("sem_trywait", "sem_timedwait")
+def _sem_trywait(low: Lowering, node: tree.Call) -> Value:
+    owner = _object(low, node)
+    count = Load(owner.address)
+    taken = low.attempt(
+        Kind.TRY_ACQUIRE, node.span, f"try {owner.title}", owner,
+        Assign(owner.address, binary("sub", count, ONE)),
+        success=binary("gt", count, ZERO), failure=binary("le", count, ZERO),
+    )  # fmt: skip
+    return Value(INT, conditional(taken, ZERO, Const(-1)))
+
+
+@library("sem_post")
+def _sem_post(low: Lowering, node: tree.Call) -> Value:
+    owner = _object(low, node)
+    more = Convert(binary("add", Load(owner.address), ONE), 32, True)
+    low.act(Kind.UP, node.span, f"post {owner.title}", owner, Assign(owner.address, more))
+    return SUCCESS
+
+
+@library("sem_getvalue")
+def _sem_getvalue(low: Lowering, node: tree.Call) -> Value:
+    owner, target = _object(low, node), target_of(low, node.arguments[1])
+    value = low.inspect(node.span, f"value of {owner.title}", owner, Load(owner.address))
+    if target is not None:
+        write(low, target, Value(INT, value), node.span)
+    return SUCCESS
+
+
+# --- barriers: parties, how many have come, whether they leave -----------------------------------
+
+
+@library("pthread_barrier_init")
+def _barrier_init(low: Lowering, node: tree.Call) -> Value:
+    owner = _object(low, node)
+    parties = low.scalar(node.arguments[2])
+    low.act(
+        Kind.CLEAR, node.span, f"initialize {owner.title}", owner,
+        Assign(owner.address, parties.expr), Assign(owner.cell(1), ZERO),
+        Assign(owner.cell(2), ZERO),
+    )  # fmt: skip
+    return SUCCESS
+
+
+@library("pthread_barrier_wait")
+def _barrier_wait(low: Lowering, node: tree.Call) -> Value:
+    """Arrive, and leave when all have arrived; the last to arrive gets another result."""
+    owner, span = low.pin(_object(low, node), node.span), node.span
+    result = flag_cell(low, span)
+    parties, inside, leaving = (Load(owner.cell(each)) for each in range(3))
+    complete = binary("ge", inside, parties)
+    threads = low.program.threads
+    low.act(
+        Kind.ARRIVE, span, f"arrive at {owner.title}", owner,
+        Check(binary("gt", parties, ZERO), Fault.LOCK, f"`{owner.title}` is not initialized"),
+        Assign(owner.cell(1), binary("min", binary("add", inside, ONE), Const(threads + 1))),
+        Assign(owner.cell(2), complete),
+        Assign(result, conditional(complete, Const(-1), ZERO)),
+        guard=binary("eq", leaving, ZERO),
+    )  # fmt: skip
+    low.act(
+        Kind.LEAVE, span, f"leave {owner.title}", owner,
+        Assign(owner.cell(1), binary("max", binary("sub", inside, ONE), ZERO)),
+        Assign(owner.cell(2), binary("ne", inside, ZERO)),
+        guard=binary("ne", leaving, ZERO),
+    )  # fmt: skip
+    return Value(INT, Load(result))
+
+
+# --- once ----------------------------------------------------------------------------------------
+
+NEW, RUNNING, DONE = 0, 1, 2
+
+
+@library("pthread_once", "call_once")
+def _once(low: Lowering, node: tree.Call) -> Value:
+    """The first who comes calls the function; the others wait until it has returned."""
+    owner, span = _object(low, node), node.span
+    routine = node.arguments[1]
+    while isinstance(routine, tree.Convert | tree.AddressOf):
+        routine = routine.operand
+    if not isinstance(routine, tree.FunctionName):
+        raise low.refuse(node, "the function that runs once must be named here")
+    state = Load(owner.address)
+    first = low.attempt(
+        Kind.AWAIT, span, f"run {routine.text} once", owner, Assign(owner.address, Const(RUNNING)),
+        success=binary("eq", state, ZERO), failure=binary("eq", state, Const(DONE)),
+    )  # fmt: skip
+    run, end = low.label(span), low.label(span)
+    low.split(first, span, f"{routine.text} has not run", run, end)
+    low.put(run, span)
+    call = tree.Call(span, routine.function.type, routine.text, routine, ())
+    call_named(low, call, routine.function)
+    if low.reachable:
+        text = f"{routine.text} has run"
+        low.act(Kind.SET, span, text, owner, Assign(owner.address, Const(DONE)))
+        low.go(end, span)
+    low.put(end, span)
+    return SUCCESS
+
+
+_ = (both, negate)

@@ -1,0 +1,245 @@
+"""Threads: `pthread_create` and its like, and C11's `thrd_create`.
+
+Each place that creates a thread has threads of its own that stand ready, one where the place runs
+once, up to `--max-threads` in a loop.  A `pthread_t` holds a thread's number plus one.
+"""
+
+from __future__ import annotations
+
+from mazurka.errors import UnsupportedError
+from mazurka.frontend.c import tree
+from mazurka.frontend.c.access import write
+from mazurka.frontend.c.conversions import convert
+from mazurka.frontend.c.expressions import INT
+from mazurka.frontend.c.library.arguments import SUCCESS, target_of
+from mazurka.frontend.c.lowering import CThread, Lowering, library
+from mazurka.frontend.c.types import (
+    VOID,
+    FunctionType,
+    IntegerType,
+    PointerType,
+    bare,
+)
+from mazurka.frontend.c.values import Value
+from mazurka.frontend.kit.arithmetic import binary
+from mazurka.frontend.kit.shapes import CellDraft
+from mazurka.frontend.kit.threads import MOST_THREADS, Slot, create, create_in_loop, exceed, join
+from mazurka.ir.expressions import ZERO, Const, Expr, Load
+from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role, Span
+
+POINTER = PointerType(VOID, 64)
+
+
+@library("pthread_create")
+def _create(low: Lowering, node: tree.Call) -> Value:
+    thread, _, start, argument = node.arguments
+    return _start(low, node, thread, start, argument)
+
+
+@library("thrd_create")
+def _thrd_create(low: Lowering, node: tree.Call) -> Value:
+    thread, start, argument = node.arguments
+    return _start(low, node, thread, start, argument)
+
+
+def _start(
+    low: Lowering,
+    node: tree.Call,
+    thread: tree.Expression,
+    start: tree.Expression,
+    argument: tree.Expression,
+) -> Value:
+    function = low.scalar(start)
+    given = convert(low, low.scalar(argument), POINTER, argument)
+    given = Value(given.type, low.hold(given.expr, node.span, given.type))
+    target = target_of(low, thread)
+    known = function.constant
+    if known is not None:
+        _start_known(low, node, low.machine.functions[-1 - known], given, target)
+        return SUCCESS
+    held = low.hold(function.expr, node.span, function.type)
+    end = low.label(node.span)
+    for candidate in list(low.machine.functions):
+        if not isinstance(candidate.type, FunctionType) or not candidate.defined:
+            continue
+        if len(candidate.type.parameters) != 1:
+            continue
+        yes, no = low.label(node.span), low.label(node.span)
+        test = binary("eq", held, Const(low.machine.number_of(candidate)))
+        low.split(test, node.span, f"{start.text} is {candidate.name}", yes, no)
+        low.put(yes, node.span)
+        _start_known(low, node, candidate, given, target)
+        if low.reachable:
+            low.go(end, node.span)
+        low.put(no, node.span)
+    if low.reachable:
+        low.fail(Fault.MEMORY, f"`{node.text}` starts no function", node.span)
+    low.put(end, node.span)
+    return SUCCESS
+
+
+def _start_known(
+    low: Lowering, node: tree.Call, function: tree.Function, given: Value, target: object
+) -> None:
+    from mazurka.frontend.c.values import Place
+
+    span = node.span
+    if not function.defined:
+        raise low.refuse(node, f"`{function.name}` is not defined")
+    same = sum(each is function for each in low.plan.lineage)
+    if same >= low.machine.limits.max_threads:
+        exceed(low, span, function.name)
+        return
+    if low.loop_depth:
+        slots = low.machine.limits.max_threads
+        handle = create_in_loop(
+            low, span, function.name, slots, lambda: _make_slot(low, function, given, span),
+            start=True,
+        )  # fmt: skip
+        handle = low.keep(handle, span, Role.HANDLE)
+    else:
+        slot = _make_slot(low, function, given, span)
+        handle = create(low, span, function.name, slot, start=True)
+    if isinstance(target, Place):
+        write(low, target, Value(target.type, handle), span)
+
+
+def _make_slot(low: Lowering, function: tree.Function, given: Value, span: Span) -> Slot:
+    machine = low.machine
+    number = len(machine.plans)
+    if number >= MOST_THREADS:
+        raise UnsupportedError.at(
+            span, f"the program may have more than {MOST_THREADS} threads; use --max-threads"
+        )
+    lineage = (*low.plan.lineage, function)
+    plan = CThread(number, function.name, span, active=False, function=function, lineage=lineage)
+    machine.plans.append(plan)
+    if isinstance(given.expr, Const):
+        plan.argument = given.expr
+        return plan, ()
+    cell = CellDraft(
+        f"argument of {function.name}", owner=number, role=Role.POINTER, inferred=True, span=span
+    )
+    plan.argument_cell = machine.draft.storage.add(cell)
+    return plan, (Assign(Const(plan.argument_cell), given.expr),)
+
+
+@library("pthread_join")
+def _join(low: Lowering, node: tree.Call) -> Value:
+    thread, result = node.arguments
+    handle = low.scalar(thread)
+    held = low.hold(handle.expr, node.span, INT)
+    target = target_of(low, result)
+    _wait(low, held, node.span, thread.text)
+    if target is not None:
+        low.machine.found.results = True
+        value = Value(POINTER, _result_of(low, held, node.span))
+        write(low, target, convert(low, value, target.type, result), node.span)
+    return SUCCESS
+
+
+@library("thrd_join")
+def _thrd_join(low: Lowering, node: tree.Call) -> Value:
+    thread, result = node.arguments
+    handle = low.scalar(thread)
+    held = low.hold(handle.expr, node.span, INT)
+    target = target_of(low, result)
+    _wait(low, held, node.span, thread.text)
+    if target is not None:
+        low.machine.found.results = True
+        number = _result_of(low, held, node.span)
+        write(low, target, Value(target.type, number), node.span)
+    return SUCCESS
+
+
+def _wait(low: Lowering, handle: Expr, span: Span, title: str) -> None:
+    low.machine.found.joins = True
+    if not low.machine.expected.joins:
+        return  # this round has no cells that say whether a thread has ended
+    threads = low.program.threads
+    low.step(
+        Kind.LOCAL,
+        span,
+        f"join {title}",
+        operations=(
+            Check(
+                binary("ult", binary("sub", handle, Const(1)), Const(threads)),
+                Fault.EXCEPTION,
+                f"join of `{title}`, which is no thread",
+            ),
+        ),
+    )
+    join(low, span, handle, title)
+
+
+def _result_of(low: Lowering, handle: Expr, span: Span) -> Expr:
+    base = low.machine.results
+    if not base:
+        return ZERO
+    cell = Const(low.take_temporary(Role.POINTER, span))
+    value = Load(binary("add", handle, Const(base - 1)))
+    low.step(Kind.LOCAL, span, "result of the thread", operations=(Assign(cell, value),))
+    return Load(cell)
+
+
+@library("pthread_exit", "thrd_exit")
+def _exit(low: Lowering, node: tree.Call) -> Value:
+    value = low.scalar(node.arguments[0])
+    end_thread(low, value, node.span)
+    return Value(VOID, ZERO)
+
+
+def end_thread(low: Lowering, value: Value | None, span: Span) -> None:
+    """End the acting thread; who joins it may ask for its result."""
+    if low.require_automaton().atomic_depth:
+        low.require_automaton().atomic_depth = 1
+        low.end_atomic(span)
+    run_destructors(low, span)
+    if value is not None:
+        keep_result(low, value, span)
+    assert low.thread_exit is not None
+    low.go(low.thread_exit, span)
+
+
+def keep_result(low: Lowering, value: Value, span: Span) -> None:
+    if low.machine.results and not low.plan.active:
+        cell = Const(low.machine.results + low.plan.number)
+        operations: tuple[Operation, ...] = (Assign(cell, value.expr),)
+        low.step(Kind.LOCAL, span, "keep the result", operations=operations)
+
+
+def run_destructors(low: Lowering, span: Span) -> None:
+    """Call the destructors of the thread's keys: `keys.py` adds them."""
+    for each in DESTRUCTORS:
+        each(low, span)
+
+
+DESTRUCTORS: list = []  # type: ignore[type-arg]
+
+
+@library("pthread_self", "thrd_current")
+def _self(low: Lowering, node: tree.Call) -> Value:
+    return Value(node.type, Const(low.number + 1))
+
+
+@library("pthread_equal", "thrd_equal")
+def _equal(low: Lowering, node: tree.Call) -> Value:
+    left, right = (low.scalar(each).expr for each in node.arguments)
+    return Value(INT, binary("eq", left, right))
+
+
+@library(
+    "pthread_detach", "thrd_detach", "pthread_attr_init", "pthread_attr_destroy",
+    "pthread_attr_setdetachstate", "pthread_attr_setstacksize", "pthread_attr_setscope",
+    "pthread_setconcurrency",
+)  # fmt: skip
+def _no_effect(low: Lowering, node: tree.Call) -> Value:
+    return SUCCESS
+
+
+@library("sched_yield", "thrd_yield", "pthread_yield")
+def _yield(low: Lowering, node: tree.Call) -> Value:
+    return SUCCESS
+
+
+_ = (bare, IntegerType)

@@ -1,0 +1,130 @@
+"""Assertions, assumptions, the end of the process, and values that anything may be."""
+
+from __future__ import annotations
+
+from mazurka.frontend.c import tree
+from mazurka.frontend.c.access import choose_any
+from mazurka.frontend.c.expressions import INT, branch_on
+from mazurka.frontend.c.lowering import LIBRARY, Lowering, builtin, library
+from mazurka.frontend.c.types import VOID, CType, IntegerType, PointerType
+from mazurka.frontend.c.values import Value
+from mazurka.frontend.kit.arithmetic import boolean
+from mazurka.ir.expressions import ZERO, Const
+from mazurka.ir.program import Fault, Kind
+
+NOTHING = Value(VOID, ZERO)
+
+
+@library("reach_error", "__VERIFIER_error")
+def _error(low: Lowering, node: tree.Call) -> Value:
+    low.fail(Fault.ASSERT, f"{node.text} is reached", node.span)
+    return NOTHING
+
+
+@library("__assert_fail", "__assert", "__assert_rtn", "__assert_perror_fail")
+def _assert_fail(low: Lowering, node: tree.Call) -> Value:
+    text = _string(node.arguments[0]) if node.arguments else ""
+    low.fail(Fault.ASSERT, f"assertion failed: {text}" if text else "assertion failed", node.span)
+    return NOTHING
+
+
+def _string(node: tree.Expression) -> str:
+    while isinstance(node, tree.Convert):
+        node = node.operand
+    return node.data[:-1].decode("latin-1") if isinstance(node, tree.Text) else ""
+
+
+@library("assert", "__VERIFIER_assert")
+def _assert(low: Lowering, node: tree.Call) -> Value:
+    """An `assert` that is a function, where the program has no header for it."""
+    true, false = low.label(node.span), low.label(node.span)
+    branch_on(low, node.arguments[0], true, false)
+    low.put(false, node.span)
+    if low.reachable:
+        low.fail(Fault.ASSERT, f"assertion failed: {node.arguments[0].text}", node.span)
+    low.put(true, node.span)
+    return NOTHING
+
+
+@library("__VERIFIER_assume", "assume", "__CPROVER_assume")
+def _assume(low: Lowering, node: tree.Call) -> Value:
+    value = low.scalar(node.arguments[0])
+    if value.constant is not None:
+        if value.constant == 0:
+            low.stop_everything(node.span, node.text)
+        return NOTHING
+    low.step(Kind.ASSUME, node.span, node.text, guard=boolean(value.expr))
+    return NOTHING
+
+
+@library("abort", "exit", "_Exit", "_exit", "quick_exit")
+def _end(low: Lowering, node: tree.Call) -> Value:
+    for argument in node.arguments:
+        low.effect(argument)
+    low.stop_everything(node.span, node.text)
+    return NOTHING
+
+
+@library("__VERIFIER_atomic_begin")
+def _atomic_begin(low: Lowering, node: tree.Call) -> Value:
+    if low.require_automaton().atomic_depth == 0:
+        low.begin_atomic(node.span)
+    return NOTHING
+
+
+@library("__VERIFIER_atomic_end")
+def _atomic_end(low: Lowering, node: tree.Call) -> Value:
+    low.end_atomic(node.span)
+    return NOTHING
+
+
+_NONDET: dict[str, CType] = {
+    "bool": IntegerType("_Bool", 8, False, True),
+    "char": IntegerType("char", 8, True),
+    "uchar": IntegerType("unsigned char", 8, False),
+    "short": IntegerType("short", 16, True),
+    "ushort": IntegerType("unsigned short", 16, False),
+    "int": INT,
+    "uint": IntegerType("unsigned int", 32, False),
+    "unsigned": IntegerType("unsigned int", 32, False),
+    "u8": IntegerType("unsigned char", 8, False),
+    "u16": IntegerType("unsigned short", 16, False),
+    "u32": IntegerType("unsigned int", 32, False),
+}
+
+
+def _choose(low: Lowering, node: tree.Call) -> Value:
+    type_ = node.type
+    if isinstance(type_, PointerType):
+        raise low.refuse(node, "a pointer that may be anything is not supported")
+    return choose_any(low, type_, node.span, node.text)
+
+
+for _name in (
+    *_NONDET, "long", "ulong", "longlong", "ulonglong", "size_t", "loff_t", "pchar", "pointer",
+    "float", "double", "pthread_t", "sector_t", "unsigned_int", "uint128", "int128", "u64", "s8",
+    "s16", "s32", "s64",
+):  # fmt: skip
+    LIBRARY[f"__VERIFIER_nondet_{_name}"] = _choose
+LIBRARY["nondet_int"] = LIBRARY["nondet_uint"] = _choose
+LIBRARY["nondet"] = LIBRARY["__VERIFIER_nondet"] = LIBRARY["nondet_bool"] = _choose
+LIBRARY["rand"] = LIBRARY["random"] = LIBRARY["rand_r"] = _choose
+
+
+@builtin("__builtin_expect")
+def _expect(low: Lowering, node: tree.Builtin) -> Value:
+    value = low.scalar(node.arguments[0])
+    for each in node.arguments[1:]:
+        low.effect(each)
+    return value
+
+
+@builtin("__builtin_unreachable", "__builtin_trap")
+def _unreachable(low: Lowering, node: tree.Builtin) -> Value:
+    low.stop_everything(node.span, node.text)
+    return NOTHING
+
+
+@builtin("__builtin_constant_p")
+def _constant_p(low: Lowering, node: tree.Builtin) -> Value:
+    return Value(INT, Const(0))

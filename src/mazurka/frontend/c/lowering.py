@@ -1,0 +1,374 @@
+"""The state of an elaboration, and the registries of what it understands.
+
+A `Machine` is a program on its way: its memory, its threads, and what earlier rounds have found
+out.  A `Lowering` is one thread's code on its way to an automaton.  Handlers for each kind of node
+are in `expressions.py`, `places_of.py` and `statements.py`; functions of the library in `library`.
+What has no handler is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from mazurka.errors import UnsupportedError
+from mazurka.frontend.c import tree
+from mazurka.frontend.c.survey import Survey
+from mazurka.frontend.c.types import (
+    HANDLES,
+    CType,
+    IntegerType,
+    Layouts,
+    PointerType,
+    SyncType,
+    bare,
+)
+from mazurka.frontend.c.values import Place, Value, Whole
+from mazurka.frontend.kit.builder import ThreadBuilder
+from mazurka.frontend.kit.program import Label, ProgramDraft, ThreadPlan
+from mazurka.ir.expressions import ZERO, Const, Expr
+from mazurka.ir.program import Assign, Kind, Location, Mode, Role, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What elaborating the program has found out; the next round begins with it."""
+
+    threads: int = 1
+    joins: bool = False
+    results: bool = False
+    """Somebody looks at what a thread returns."""
+    unset: frozenset[str] = frozenset()
+    """Variables that may be read before they are written."""
+    mutex_kinds: bool = False
+    """Some mutex may be recursive or check for errors."""
+    memory: tuple[object, ...] = ()
+    """What each cell holds that a pointer can lead to; None for other cells."""
+    objects: tuple[tuple[int, int], ...] = ()
+    """The objects: first cell, and the one behind the last."""
+    voided: frozenset[tuple[object, ...]] = frozenset()
+    """What pointers have been converted to `void *` or to another type lead to."""
+    moved: bool = False
+    """Some pointer is moved inside of its array."""
+    frees: bool = False
+    heap: tuple[tuple[int, int, int], ...] = ()
+    """Objects of the heap: first cell, the one behind the last, the cell that says it is alive."""
+    functions: tuple[str, ...] = ()
+    """Functions whose address is taken."""
+
+
+@dataclass(slots=True)
+class Findings:
+    """What this round finds out."""
+
+    joins: bool = False
+    results: bool = False
+    unset: set[str] = field(default_factory=set)
+    mutex_kinds: bool = False
+    voided: set[tuple[object, ...]] = field(default_factory=set)
+    moved: bool = False
+    frees: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class CThread(ThreadPlan):
+    """A thread that runs a function."""
+
+    function: tree.Function | None = None
+    argument: Expr | None = None
+    """What it is given, where that is known; otherwise it is in a cell."""
+    argument_cell: int = 0
+    lineage: tuple[tree.Function, ...] = ()
+    """The functions of the threads that lead to it, for threads that create threads."""
+
+
+@dataclass(slots=True)
+class Limits:
+    """The options that a program is read with."""
+
+    max_threads: int = 8
+    max_depth: int = 8
+    heap: int = 8
+    overflow: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Machine:
+    """A program on its way."""
+
+    unit: tree.TranslationUnit
+    draft: ProgramDraft
+    layouts: Layouts
+    limits: Limits
+    expected: Found
+    found: Findings = field(default_factory=Findings)
+    globals: dict[tree.Variable, Place] = field(default_factory=dict)
+    per_thread: dict[tuple[tree.Variable, int], Place] = field(default_factory=dict)
+    literals: dict[bytes, int] = field(default_factory=dict)
+    functions: list[tree.Function] = field(default_factory=list)
+    """Functions whose address is taken; the position is the function's number."""
+    plans: list[CThread] = field(default_factory=list)
+    memory: dict[int, object] = field(default_factory=dict)
+    """What each cell holds that a pointer can lead to."""
+    objects: list[tuple[int, int]] = field(default_factory=list)
+    heap: list[tuple[int, int, int]] = field(default_factory=list)
+    results: int = 0
+    """The address of the first thread's result; 0 where nobody asks."""
+    keys: int = 0
+    initial_values: Callable[[tree.Variable], list[int]] = lambda variable: []
+    """The first values of a variable's cells."""
+
+    def number_of(self, function: tree.Function) -> int:
+        """The number that stands for a function in pointers."""
+        if function not in self.functions:
+            self.functions.append(function)
+        return -1 - self.functions.index(function)
+
+
+@dataclass(eq=False, slots=True)
+class Frame:
+    """One activation of a function."""
+
+    function: tree.Function
+    depth: int
+    exit: Label
+    names: dict[tree.Variable, Place] = field(default_factory=dict)
+    known: dict[tree.Variable, Value] = field(default_factory=dict)
+    """Parameters that are never assigned to, and whose value is known."""
+    labels: dict[str, Label] = field(default_factory=dict)
+    result: tuple[int, ...] = ()
+    breaks: list[Label] = field(default_factory=list)
+    continues: list[Label] = field(default_factory=list)
+    switches: list[dict[int, Label]] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True)
+class Lowering(ThreadBuilder):
+    """One thread's code on its way to an automaton."""
+
+    machine: Machine = field(kw_only=True)
+    plan: CThread = field(kw_only=True)
+    frames: list[Frame] = field(default_factory=list)
+    depths: dict[int, int] = field(default_factory=dict)
+    """By location, how many atomic sections are around it."""
+    frame_cells: dict[tuple[object, ...], int] = field(default_factory=dict)
+    survey: Survey = field(kw_only=True)
+    thread_exit: Label | None = None
+    """Where the thread ends."""
+
+    @property
+    def frame(self) -> Frame:
+        return self.frames[-1]
+
+    # --- the tree ----------------------------------------------------------------------------
+
+    def value(self, node: tree.Expression) -> Value | Whole:
+        """Evaluate an expression."""
+        handler = EXPRESSIONS.get(type(node))
+        if handler is None:
+            raise self.refuse(node, f"`{node.text}` is not supported here")
+        return handler(self, node)
+
+    def scalar(self, node: tree.Expression) -> Value:
+        """Evaluate an expression whose value is one number or pointer."""
+        value = self.value(node)
+        if isinstance(value, Whole):
+            raise self.refuse(node, f"`{node.text}` is a structure, not a number")
+        return value
+
+    def effect(self, node: tree.Expression) -> None:
+        """Evaluate an expression for what it does."""
+        self.value(node)
+
+    def execute(self, node: tree.Statement) -> None:
+        """Execute a statement; its temporaries are free again afterwards."""
+        handler = STATEMENTS.get(type(node))
+        if handler is None:
+            raise self.refuse(node, "this statement is not supported")
+        mark = len(self.held)
+        handler(self, node)
+        self.release(mark)
+
+    def known_value(self, variable: tree.Variable) -> Value | None:
+        """The value of a parameter that is known and never changes."""
+        return self.frame.known.get(variable) if self.frames else None
+
+    # --- control ---------------------------------------------------------------------------
+
+    def go(self, label: Label, span: Span) -> None:
+        """Let control go on at the label, and nowhere else."""
+        self._arrive(label, span)
+        self.require_automaton().jump(label, span)
+
+    def _arrive(self, label: Label, span: Span) -> None:
+        """Note how many atomic sections are around a label: all who come agree."""
+        automaton = self.require_automaton()
+        if automaton.current is None:
+            return
+        depth = automaton.atomic_depth
+        known = self.depths.setdefault(label.location, depth)
+        if (known > 0) != (depth > 0):
+            raise UnsupportedError.at(
+                span,
+                "control comes from here to a place that it also reaches outside of the atomic"
+                " section; end the section on every way",
+            )
+        mode = Mode.ATOMIC if depth else Mode.VISIBLE
+        automaton.locations[label.location] = Location(mode, span)
+
+    def put(self, label: Label, span: Span) -> None:
+        """Add the code that follows at the label."""
+        automaton = self.require_automaton()
+        self._arrive(label, span)
+        automaton.place(label, span)
+        automaton.atomic_depth = self.depths.get(label.location, automaton.atomic_depth)
+
+    def label(self, span: Span) -> Label:
+        return self.require_automaton().new_label(span)
+
+    def split(self, test: Expr, span: Span, text: str, true: Label, false: Label) -> None:
+        """Go to one of two labels."""
+        self._arrive(true, span)
+        self._arrive(false, span)
+        self.branch(test, span, text, true, false)
+
+    def begin_atomic(self, span: Span) -> None:
+        """Begin an atomic section; one inside another adds nothing."""
+        automaton = self.require_automaton()
+        if automaton.atomic_depth == 0:
+            automaton.atomic_depth = 1
+            self.step(Kind.ATOMIC, span, "atomic", atomic=True)
+            automaton.atomic_depth = 0
+        automaton.atomic_depth += 1
+
+    def end_atomic(self, span: Span) -> None:
+        automaton = self.require_automaton()
+        if automaton.atomic_depth == 0:
+            if not self.reachable:
+                return
+            raise UnsupportedError.at(span, "there is no atomic section that could end here")
+        automaton.atomic_depth -= 1
+        if automaton.atomic_depth == 0 and self.reachable:
+            outside = self.label(span)
+            self.go(outside, span)
+            self.put(outside, span)
+
+    def stop_everything(self, span: Span, text: str) -> None:
+        """End the process: an assumption that fails, behind which there is nothing."""
+        automaton = self.require_automaton()
+        nowhere = self.label(span)
+        self.add_edge(Kind.ASSUME, span, text, nowhere, guard=ZERO)
+        automaton.current = None
+        automaton.unplaced.discard(nowhere.location)
+
+    # --- data ------------------------------------------------------------------------------
+
+    def mark_set(self, key: str) -> None:
+        automaton = self.require_automaton()
+        automaton.bound = automaton.bound | {key}
+
+    def mark_unset(self, key: str) -> None:
+        automaton = self.require_automaton()
+        automaton.bound = automaton.bound - {key}
+
+    def hold(self, expr: Expr, span: Span, type_: CType) -> Expr:
+        """Keep a value safe from what comes later."""
+        return self.keep(expr, span, role_of(type_))
+
+    def assign_cells(self, span: Span, text: str, pairs: list[tuple[Expr, Expr]]) -> None:
+        operations = [Assign(address, value) for address, value in pairs]
+        self.step(Kind.LOCAL, span, text, operations=operations)
+
+    def pinned(self, node: tree.Expression) -> Place:
+        """The object that an expression denotes, with its address kept."""
+        place = PLACES[type(node)](self, node) if type(node) in PLACES else None
+        if place is None:
+            raise self.refuse(node, f"`{node.text}` denotes no object that Mazurka can follow")
+        if isinstance(place.address, Const):
+            return place
+        return replace(place, address=self.keep(place.address, node.span, Role.POINTER))
+
+    def refuse(self, node: tree.Node, message: str) -> UnsupportedError:
+        return UnsupportedError.at(node.span, message)
+
+
+def role_of(type_: CType) -> Role:
+    """How a cell of a type is shown, and what analyses expect in it."""
+    inner = bare(type_)
+    if isinstance(inner, PointerType):
+        return Role.POINTER
+    if isinstance(inner, SyncType) and inner.name in HANDLES:
+        return Role.INT
+    if isinstance(inner, IntegerType) and inner.boolean:
+        return Role.BOOL
+    return Role.INT
+
+
+ExpressionHandler = Callable[["Lowering", tree.Expression], Value | Whole]
+StatementHandler = Callable[["Lowering", tree.Statement], None]
+PlaceHandler = Callable[["Lowering", tree.Expression], Place]
+LibraryHandler = Callable[["Lowering", tree.Call], Value]
+
+EXPRESSIONS: dict[type[tree.Expression], Callable[..., Value | Whole]] = {}
+PLACES: dict[type[tree.Expression], Callable[..., Place]] = {}
+STATEMENTS: dict[type[tree.Statement], Callable[..., None]] = {}
+LIBRARY: dict[str, Callable[[Lowering, tree.Call], Value]] = {}
+"""Functions of the library, by name."""
+BUILTINS: dict[str, Callable[[Lowering, tree.Builtin], Value]] = {}
+"""Functions of the compiler that take any type."""
+
+Handler = TypeVar("Handler", bound=Callable[..., object])
+
+
+def expression(kind: type[tree.Expression]) -> Callable[[Handler], Handler]:
+    """Register how a kind of expression becomes a value."""
+
+    def register(handler: Handler) -> Handler:
+        EXPRESSIONS[kind] = handler  # type: ignore[assignment]
+        return handler
+
+    return register
+
+
+def denotes(kind: type[tree.Expression]) -> Callable[[Handler], Handler]:
+    """Register how a kind of expression becomes a place."""
+
+    def register(handler: Handler) -> Handler:
+        PLACES[kind] = handler  # type: ignore[assignment]
+        return handler
+
+    return register
+
+
+def statement(kind: type[tree.Statement]) -> Callable[[Handler], Handler]:
+    """Register how a kind of statement is executed."""
+
+    def register(handler: Handler) -> Handler:
+        STATEMENTS[kind] = handler
+        return handler
+
+    return register
+
+
+def library(*names: str) -> Callable[[Handler], Handler]:
+    """Register functions of the library."""
+
+    def register(handler: Handler) -> Handler:
+        for name in names:
+            LIBRARY[name] = handler  # type: ignore[assignment]
+        return handler
+
+    return register
+
+
+def builtin(*names: str) -> Callable[[Handler], Handler]:
+    """Register functions of the compiler."""
+
+    def register(handler: Handler) -> Handler:
+        for name in names:
+            BUILTINS[name] = handler  # type: ignore[assignment]
+        return handler
+
+    return register
+

@@ -1,0 +1,276 @@
+"""Objects in memory: their cells, and what is known about the addresses of each kind of object.
+
+Which cells hold objects of a type is known once the whole program has been elaborated, so checks
+of pointers use what the round before has found (`Found.memory`).  A check is needed only where a
+pointer has been converted or moved; `fold` drops it where the pointer's targets are known to pass.
+
+Behind each array lies one cell that belongs to nobody.  A pointer to the end of the array points
+there, and not to the next object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mazurka.errors import UnsupportedError
+from mazurka.frontend.c import tree
+from mazurka.frontend.c.arithmetic import wrap_number
+from mazurka.frontend.c.lowering import Lowering, Machine, role_of
+from mazurka.frontend.c.types import (
+    HANDLES,
+    ArrayType,
+    CType,
+    ScalarPart,
+    SyncType,
+    bare,
+    cell_class,
+)
+from mazurka.frontend.c.values import Place, Value
+from mazurka.frontend.kit.arithmetic import binary, both, either
+from mazurka.frontend.kit.shapes import CellDraft
+from mazurka.ir.expressions import ONE, ZERO, Const, Expr
+from mazurka.ir.program import Check, Fault, Kind, Role, Span
+
+
+def allocate(
+    machine: Machine,
+    name: str,
+    type_: CType,
+    owner: int | None,
+    span: Span,
+    initial: Iterable[int] | None = None,
+) -> int:
+    """Give an object its cells; returns the address of the first."""
+    storage = machine.draft.storage
+    parts = machine.layouts.parts(type_)
+    values = list(initial) if initial is not None else [0] * len(parts)
+    first = len(storage.cells)
+    for part, value in zip(parts, values, strict=True):
+        address = storage.add(draft_cell(machine, name, part, owner, span, value))
+        machine.memory[address] = cell_class(part.type)
+    machine.objects.append((first, first + len(parts)))
+    if isinstance(bare(type_), ArrayType) or not parts:
+        storage.add(CellDraft(f"{name} end", owner=owner, span=span))
+    return first
+
+
+def draft_cell(
+    machine: Machine, name: str, part: ScalarPart, owner: int | None, span: Span, value: int
+) -> CellDraft:
+    """One cell of an object; the ranges of data are inferred."""
+    title, inner = name + part.suffix, bare(part.type)
+    if isinstance(inner, SyncType) and inner.name not in HANDLES:
+        return _draft_sync(machine, title, part, owner, span, value)
+    return CellDraft(
+        title, initial=value, owner=owner, role=role_of(part.type), inferred=True, span=span
+    )
+
+
+def _draft_sync(
+    machine: Machine, title: str, part: ScalarPart, owner: int | None, span: Span, value: int
+) -> CellDraft:
+    """A cell of a synchronization object; its first cell may be an owner."""
+    assert isinstance(part.type, SyncType)
+    first = "." not in part.suffix.rpartition("]")[2] or not part.suffix[-1:].isdigit()
+    threads, name = machine.draft.threads, part.type.name
+    if name in ("pthread_mutex_t", "mtx_t", "pthread_rwlock_t", "pthread_spinlock_t") and first:
+        return CellDraft(title, high=threads, owner=owner, role=Role.OWNER, span=span)
+    if name in ("pthread_cond_t", "cnd_t", "pthread_rwlock_t"):
+        return CellDraft(title, high=1, owner=owner, role=Role.SYNC, span=span)
+    return CellDraft(
+        title, initial=value, owner=owner, role=Role.SYNC, inferred=True, span=span
+    )
+
+
+def global_variable(machine: Machine, variable: tree.Variable) -> Place:
+    """The object of a variable that all functions can use."""
+    found = machine.globals.get(variable)
+    if found is None:
+        raise UnsupportedError.at(
+            variable.span,
+            f"`{variable.name}` is declared and not defined; define it, also for what a library"
+            " provides",
+        )
+    return found
+
+
+def thread_variable(low: Lowering, variable: tree.Variable) -> Place:
+    """This thread's own object of a `_Thread_local` variable."""
+    key = (variable, low.number)
+    found = low.machine.per_thread.get(key)
+    if found is None:
+        address = allocate(
+            low.machine,
+            f"{variable.name} of {low.plan.name}",
+            variable.type,
+            None,
+            variable.span,
+            low.machine.initial_values(variable),
+        )
+        found = Place(variable.type, Const(address), True, variable.name)
+        low.machine.per_thread[key] = found
+    return found
+
+
+def place_text(machine: Machine, node: tree.Text) -> int:
+    """The address of a string literal; equal ones share it."""
+    found = machine.literals.get(node.data)
+    if found is None:
+        type_ = node.type
+        values = [wrap_number(each, 8, True) for each in node.data]
+        element = type_.element if isinstance(type_, ArrayType) else type_
+        array = ArrayType(element, len(values))
+        found = allocate(machine, node.text[:20], array, None, node.span, values)
+        machine.literals[node.data] = found
+    return found
+
+
+# --- checks ------------------------------------------------------------------------------------
+
+
+def is_view(machine: Machine, address: int, classes: tuple[object, ...]) -> bool:
+    """Whether the cells at a known address can be read as a type with these classes."""
+    return all(
+        machine.memory.get(address + offset) == wanted for offset, wanted in enumerate(classes)
+    )
+
+
+def find_views(machine: Machine, classes: tuple[object, ...]) -> list[tuple[int, int]]:
+    """The addresses, as intervals with both ends, at which such an object can begin."""
+    memory, found = machine.expected.memory, []
+    size = len(classes)
+    for first, last in machine.expected.objects:
+        for address in range(first, last - size + 1):
+            if memory[address : address + size] == classes:
+                if found and found[-1][1] == address - 1:
+                    found[-1] = (found[-1][0], address)
+                else:
+                    found.append((address, address))
+    return found
+
+
+def is_among(address: Expr, intervals: list[tuple[int, int]]) -> Expr:
+    """Whether an address is in one of the intervals, by bisection."""
+    if not intervals:
+        return ZERO
+    if len(intervals) == 1:
+        low, high = intervals[0]
+        if low == high:
+            return binary("eq", address, Const(low))
+        return both(binary("ge", address, Const(low)), binary("le", address, Const(high)))
+    middle = len(intervals) // 2
+    from mazurka.frontend.kit.arithmetic import conditional
+
+    return conditional(
+        binary("lt", address, Const(intervals[middle][0])),
+        is_among(address, intervals[:middle]),
+        is_among(address, intervals[middle:]),
+    )
+
+
+def require_view(low: Lowering, pointer: Value, target: CType, span: Span, text: str) -> None:
+    """Make sure that a converted pointer leads to an object of the type it now claims.
+
+    Reading memory as another type than it was written is not modelled: a run that would do it is
+    left undecided.
+    """
+    machine = low.machine
+    classes = machine.layouts.classes(target)
+    if not classes or low.automaton is None:
+        return
+    machine.found.voided.add(("", *classes))
+    address = pointer.expr
+    if isinstance(address, Const):
+        if 0 < address.value < len(machine.draft.storage.cells) and not is_view(
+            machine, address.value, classes
+        ):
+            fail_view(low, target, span, text)
+        return
+    origins = [each for each in machine.expected.voided if not (each and each[0] == "")]
+    if all(each[: len(classes)] == classes for each in origins):
+        return
+    fine = either(
+        either(binary("le", address, ZERO), binary("gt", address, Const(1 << 30))),
+        is_among(address, find_views(machine, classes)),
+    )
+    message = f"`{text}` makes a pointer to {target} of one to another type"
+    check = Check(fine, Fault.BOUND, message)
+    low.step(Kind.LOCAL, span, text, operations=(check,))
+
+
+def fail_view(low: Lowering, target: CType, span: Span, text: str) -> None:
+    message = f"`{text}` makes a pointer to {target} of one to another type"
+    low.step(Kind.LOCAL, span, text, operations=(Check(ZERO, Fault.BOUND, message),))
+
+
+def note_origin(low: Lowering, target: CType) -> None:
+    """Note that pointers to a type are converted to pointers to something else."""
+    classes = low.machine.layouts.classes(target)
+    if classes:
+        low.machine.found.voided.add(classes)
+
+
+def find_runs(machine: Machine, classes: tuple[object, ...]) -> list[tuple[int, int]]:
+    """Rows of objects of a type inside one object: first address, and the one behind the last."""
+    memory, runs, size = machine.expected.memory, [], len(classes)
+    for first, last in machine.expected.objects:
+        address = first
+        while address <= last - size:
+            start = address
+            while address <= last - size and memory[address : address + size] == classes:
+                address += size
+            if address > start:
+                runs.append((start, address))
+            else:
+                address += 1
+    return runs
+
+
+def require_same_run(
+    low: Lowering, pointers: tuple[Expr, Expr], target: CType, span: Span, text: str
+) -> None:
+    """Make sure that two addresses belong to one array, or to its end."""
+    low.machine.found.moved = True
+    classes = low.machine.layouts.classes(target)
+    runs = find_runs(low.machine, classes)
+    fine: Expr = ZERO
+    for first, last in reversed(runs):
+        inside: Expr = ONE
+        for pointer in pointers:
+            within = both(
+                binary("ge", pointer, Const(first)), binary("le", pointer, Const(last))
+            )
+            inside = both(within, inside)
+        fine = either(inside, fine)
+    if low.machine.expected.memory:
+        message = f"`{text}` leaves the array that it points into"
+        low.step(Kind.LOCAL, span, text, operations=(Check(fine, Fault.MEMORY, message),))
+
+
+def pointer_checks(low: Lowering, address: Expr, type_: CType, text: str) -> list[Check]:
+    """What must hold of an address before a pointer is followed to it."""
+    machine, checks = low.machine, []
+    if isinstance(address, Const):
+        return checks
+    classes = machine.layouts.classes(type_)
+    viewed = any(each and each[0] != "" for each in machine.expected.voided)
+    character = classes == (8,) and viewed
+    if (machine.expected.moved or character) and machine.expected.memory and classes:
+        message = f"`{text}` follows a pointer that leads to no {type_}"
+        fine = is_among(address, find_views(machine, classes))
+        checks.append(Check(fine, Fault.MEMORY, message))
+    if machine.expected.frees and machine.expected.heap:
+        checks.append(_alive_check(machine, address, text))
+    return checks
+
+
+def _alive_check(machine: Machine, address: Expr, text: str) -> Check:
+    """The object of the heap at the address, if it is one, is alive."""
+    from mazurka.frontend.kit.arithmetic import conditional
+    from mazurka.ir.expressions import Load
+
+    fine: Expr = ONE
+    for first, last, alive in machine.expected.heap:
+        inside = both(binary("ge", address, Const(first)), binary("le", address, Const(last - 1)))
+        fine = conditional(inside, Load(Const(alive)), fine)
+    return Check(fine, Fault.MEMORY, f"`{text}` uses memory that is not allocated, or freed")

@@ -1,0 +1,592 @@
+"""Parse preprocessed C with libclang, and convert its cursors to the syntax tree.
+
+Nothing of libclang leaves this file and `clang_types.py`.  Implicit conversions are cursors of
+libclang without a kind of their own, and become `Convert` nodes.  What libclang does not tell
+(which parts of a `for` are missing, the name of a generic builtin) is read from the text, which has
+no macros any more.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Callable
+from typing import Any
+
+from mazurka.errors import MazurkaError, UnsupportedError
+from mazurka.frontend.c import tree
+from mazurka.frontend.c.clang_types import TypeReader
+from mazurka.frontend.c.places import PlaceMap
+from mazurka.frontend.c.types import ArrayType, IntegerType, PointerType, RecordType, bare
+from mazurka.ir.program import Span
+
+_BINARY = dict(
+    enumerate(
+        ("", "", "", "*", "/", "%", "+", "-", "<<", ">>", "<=>", "<", ">", "<=", ">=", "==", "!=",
+         "&", "^", "|", "&&", "||", "=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=",
+         "|=", ",")
+    )
+)  # fmt: skip
+_UNARY = dict(
+    enumerate(("", "p++", "p--", "++", "--", "&", "*", "+", "-", "~", "!", "real", "imag", "ext"))
+)
+_BUILTIN = re.compile(r"__(?:atomic|c11_atomic|builtin|sync)_\w+")
+_SHOWN = 100
+
+
+def parse(path: str, text: str, model: str, *, preprocessed: bool = True) -> tree.TranslationUnit:
+    """Parse a preprocessed text; errors of the program name the user's file.
+
+    `preprocessed` says that the user's file is the text itself.
+    """
+    return _Reader(path, text, model, preprocessed).unit
+
+
+def _load_clang() -> Any:
+    try:
+        from clang import cindex
+    except ImportError:
+        raise MazurkaError(
+            "reading C needs the parser of LLVM: run `pip install mazurka[c]`"
+        ) from None
+    library = cindex.conf.lib
+    for name in ("clang_getCursorBinaryOperatorKind", "clang_getCursorUnaryOperatorKind"):
+        function = getattr(library, name)
+        function.argtypes, function.restype = [cindex.Cursor], ctypes.c_int
+    initializer = library.clang_Cursor_getVarDeclInitializer
+    initializer.argtypes, initializer.restype = [cindex.Cursor], cindex.Cursor
+    library.clang_Cursor_isNull.argtypes = [cindex.Cursor]
+    value = library.clang_Type_getValueType
+    value.argtypes, value.restype = [cindex.Type], cindex.Type
+    value.errcheck = cindex.Type.from_result
+    evaluate = library.clang_Cursor_Evaluate
+    evaluate.argtypes, evaluate.restype = [cindex.Cursor], ctypes.c_void_p
+    for name, result in (
+        ("clang_EvalResult_getKind", ctypes.c_int),
+        ("clang_EvalResult_isUnsignedInt", ctypes.c_uint),
+        ("clang_EvalResult_getAsUnsigned", ctypes.c_ulonglong),
+        ("clang_EvalResult_getAsLongLong", ctypes.c_longlong),
+        ("clang_EvalResult_dispose", None),
+    ):
+        function = getattr(library, name)
+        function.argtypes, function.restype = [ctypes.c_void_p], result
+    return cindex
+
+
+class _Reader:
+    """One translation unit on its way from cursors to the tree."""
+
+    def __init__(self, path: str, text: str, model: str, preprocessed: bool) -> None:
+        self.path = path
+        self.data = text.encode()
+        self.places = PlaceMap(path, text, preprocessed)
+        self.cindex = _load_clang()
+        self.library = self.cindex.conf.lib
+        self.types = TypeReader(32 if model == "ilp32" else 64)
+        self.unit = tree.TranslationUnit(path, self.places.sources)
+        self.variables: dict[int, tree.Variable] = {}
+        target = "i386-pc-linux-gnu" if model == "ilp32" else "x86_64-pc-linux-gnu"
+        arguments = ["-x", "c", "-std=gnu11", f"--target={target}", "-w", "-fno-builtin",
+                     "-Wno-error", "-Wno-int-conversion", "-Wno-implicit-int",
+                     "-Wno-implicit-function-declaration",
+                     "-Wno-incompatible-function-pointer-types", "-Wno-return-type", "-fgnu89-inline", "-ferror-limit=5"]  # fmt: skip
+        name = "mazurka-input.c"
+        self.parsed = self.cindex.Index.create().parse(
+            name, args=arguments, unsaved_files=[(name, text)]
+        )
+        self._refuse_errors()
+        self._read_unit()
+
+    def _refuse_errors(self) -> None:
+        for each in self.parsed.diagnostics:
+            if each.severity >= 3:
+                place = each.location
+                span = self.places.span(place.line, place.column, 0, 0) if place.line else None
+                raise MazurkaError.at(span or Span(self.path, 0), f"C: {each.spelling}")
+
+    # --- places ----------------------------------------------------------------------------
+
+    def span(self, cursor: Any) -> Span:
+        extent = cursor.extent
+        start, end = extent.start, extent.end
+        return self.places.span(start.line, start.column, end.line, end.column)
+
+    def text(self, cursor: Any) -> str:
+        extent = cursor.extent
+        piece = self.data[extent.start.offset : extent.end.offset].decode(errors="replace")
+        line = " ".join(
+            each for each in piece.split("\n") if not each.startswith("# ")
+        )
+        line = " ".join(line.split())
+        return line if len(line) <= _SHOWN else line[: _SHOWN - 3] + "..."
+
+    # --- declarations ----------------------------------------------------------------------
+
+    def _read_unit(self) -> None:
+        unit = self.unit
+        for cursor in self.parsed.cursor.get_children():
+            kind = cursor.kind.name
+            if kind == "FUNCTION_DECL":
+                known = unit.functions.get(cursor.spelling)
+                if known is None:
+                    unit.functions[cursor.spelling] = known = self._function(cursor)
+                if cursor.is_definition():
+                    known.span = self.places.span(
+                        cursor.location.line, cursor.location.column, 0, 0
+                    )
+                    known.type = self.types.read(cursor.type)
+                    known.reader = self._body_reader(known, cursor)
+            elif kind == "VAR_DECL":
+                variable = self._variable(cursor)
+                if variable not in unit.variables:
+                    unit.variables.append(variable)
+
+    def _function(self, cursor: Any) -> tree.Function:
+        place = cursor.location
+        span = self.places.span(place.line, place.column, 0, 0)
+        return tree.Function(cursor.spelling, self.types.read(cursor.type), span)
+
+    def _body_reader(self, function: tree.Function, cursor: Any) -> Callable[[], None]:
+        """Convert the body when it is first asked for: much of a header never is."""
+
+        def read() -> None:
+            parameters, body = [], None
+            for child in cursor.get_children():
+                if child.kind.name == "PARM_DECL":
+                    variable = self._variable(child)
+                    variable.parameter = variable.local = True
+                    parameters.append(variable)
+                elif child.kind.name == "COMPOUND_STMT":
+                    body = child
+            function.parameters = tuple(parameters)
+            if body is not None:
+                function.body = self.compound(body)
+
+        return read
+
+    def _variable(self, cursor: Any) -> tree.Variable:
+        """The variable that a declaration declares, once for all its declarations."""
+        key = cursor.canonical.hash
+        found = self.variables.get(key)
+        if found is None:
+            place = cursor.location
+            span = self.places.span(place.line, place.column, 0, 0)
+            found = tree.Variable(cursor.spelling, self.types.read(cursor.type), span)
+            self.variables[key] = found
+            storage = cursor.storage_class.name
+            inside = cursor.semantic_parent.kind.name == "FUNCTION_DECL"
+            found.local = inside and storage not in ("STATIC", "EXTERN")
+            found.external = storage == "EXTERN"
+            found.per_thread = cursor.tls_kind.name != "NONE"
+            if inside and not found.local and storage == "STATIC":
+                self.unit.variables.append(found)
+        elif cursor.storage_class.name != "EXTERN":
+            found.external = False
+        if isinstance(found.type, ArrayType) and found.type.length is None:
+            found.type = self.types.read(cursor.type)
+        initial = self.library.clang_Cursor_getVarDeclInitializer(cursor)
+        if not self.library.clang_Cursor_isNull(initial):
+            initial._tu = cursor._tu
+            found.external = False
+            if found.initial is None:
+                found.initial = self.expression(initial)
+        return found
+
+    # --- statements ------------------------------------------------------------------------
+
+    def compound(self, cursor: Any) -> tree.Compound:
+        body = tuple(self.statement(child) for child in cursor.get_children())
+        return tree.Compound(self.span(cursor), body)
+
+    def statement(self, cursor: Any) -> tree.Statement:
+        handler = _STATEMENTS.get(cursor.kind.name)
+        if handler is not None:
+            return handler(self, cursor)
+        if cursor.kind.is_expression():
+            return tree.Evaluate(self.span(cursor), self.expression(cursor))
+        if cursor.kind.is_declaration():
+            return tree.Empty(self.span(cursor))
+        if cursor.kind.name == "UNEXPOSED_STMT":  # attributes before a statement
+            children = [each for each in cursor.get_children() if not each.kind.is_attribute()]
+            if len(children) == 1:
+                return self.statement(children[0])
+        return tree.Refused(self.span(cursor), f"`{self.text(cursor)}` is not supported")
+
+    def _declare(self, cursor: Any) -> tree.Statement:
+        variables = []
+        for child in cursor.get_children():
+            if child.kind.name == "VAR_DECL":
+                variable = self._variable(child)
+                if variable.local:
+                    variables.append(variable)
+        return tree.Declare(self.span(cursor), tuple(variables))
+
+    def _if(self, cursor: Any) -> tree.Statement:
+        parts = list(cursor.get_children())
+        otherwise = self.statement(parts[2]) if len(parts) > 2 else None
+        test = self.expression(parts[0])
+        return tree.If(self.span(parts[0]), test, self.statement(parts[1]), otherwise)
+
+    def _while(self, cursor: Any) -> tree.Statement:
+        test, body = cursor.get_children()
+        inner = self.statement(body)
+        return tree.Loop(self.span(test), None, self.expression(test), None, inner)
+
+    def _do(self, cursor: Any) -> tree.Statement:
+        body, test = cursor.get_children()
+        inner = self.statement(body)
+        return tree.Loop(
+            self.span(cursor), None, self.expression(test), None, inner, test_last=True
+        )
+
+    def _for(self, cursor: Any) -> tree.Statement:
+        """A `for`: libclang leaves out what is missing, so the semicolons tell which part is which."""
+        parts = list(cursor.get_children())
+        body = parts.pop()
+        start = cursor.extent.start.offset
+        first, second = self._semicolons(start)
+        initial: tree.Statement | None = None
+        test = step = None
+        for part in parts:
+            offset = part.extent.start.offset
+            if offset < first:
+                initial = self.statement(part)
+            elif offset < second:
+                test = self.expression(part)
+            else:
+                step = self.expression(part)
+        return tree.Loop(self.span(cursor), initial, test, step, self.statement(body))
+
+    def _semicolons(self, start: int) -> tuple[int, int]:
+        """Find the two semicolons of a `for`'s head that are not inside something else."""
+        found: list[int] = []
+        depth, position, data = 0, start, self.data
+        while len(found) < 2:
+            byte = data[position : position + 1]
+            if byte in (b"(", b"{", b"["):
+                depth += 1
+            elif byte in (b")", b"}", b"]"):
+                depth -= 1
+            elif byte in (b'"', b"'"):
+                position = _skip_quoted(data, position)
+            elif data[position : position + 2] == b"/*":
+                position = data.index(b"*/", position) + 1
+            elif data[position : position + 2] == b"//":
+                position = data.index(b"\n", position)
+            elif byte == b";" and depth == 1:
+                found.append(position)
+            elif not byte:
+                raise MazurkaError("a `for` without an end", file=self.path)
+            position += 1
+        return found[0], found[1]
+
+    def _switch(self, cursor: Any) -> tree.Statement:
+        value, body = cursor.get_children()
+        return tree.Switch(self.span(value), self.expression(value), self.statement(body))
+
+    def _case(self, cursor: Any) -> tree.Statement:
+        parts = list(cursor.get_children())
+        low = self.evaluate(parts[0])
+        ranged = len(parts) > 2 or (len(parts) == 2 and self._is_range(parts))
+        high = self.evaluate(parts[1]) if ranged else low
+        rest = parts[2:] if ranged else parts[1:]
+        span = self.span(cursor)
+        if low is None or high is None:
+            raise UnsupportedError.at(span, "this case is no constant")
+        body = self.statement(rest[0]) if rest else None
+        return tree.Case(self.span(parts[0]), (low, high), body)
+
+    def _is_range(self, parts: list[Any]) -> bool:
+        between = self.data[parts[0].extent.end.offset : parts[1].extent.start.offset]
+        return b"..." in between
+
+    def _default(self, cursor: Any) -> tree.Statement:
+        parts = list(cursor.get_children())
+        return tree.Case(self.span(cursor), None, self.statement(parts[0]) if parts else None)
+
+    def _label(self, cursor: Any) -> tree.Statement:
+        parts = [each for each in cursor.get_children() if not each.kind.is_attribute()]
+        body = self.statement(parts[0]) if parts else None
+        return tree.Labelled(self.span(cursor), cursor.spelling, body)
+
+    def _goto(self, cursor: Any) -> tree.Statement:
+        (label,) = cursor.get_children()
+        return tree.Goto(self.span(cursor), label.spelling)
+
+    def _return(self, cursor: Any) -> tree.Statement:
+        parts = list(cursor.get_children())
+        return tree.Return(self.span(cursor), self.expression(parts[0]) if parts else None)
+
+    def _asm(self, cursor: Any) -> tree.Statement:
+        text = self.text(cursor)
+        if re.search(r'\(\s*""', text):  # an empty one keeps the compiler from moving accesses
+            return tree.Empty(self.span(cursor))
+        return tree.Refused(
+            self.span(cursor), "assembly is not supported; use C11 atomics or __sync functions"
+        )
+
+    # --- expressions -----------------------------------------------------------------------
+
+    def evaluate(self, cursor: Any) -> int | None:
+        """The value of a constant expression, as the parser knows it."""
+        result = self.library.clang_Cursor_Evaluate(cursor)
+        if not result:
+            return None
+        try:
+            if self.library.clang_EvalResult_getKind(result) != 1:
+                return None
+            if self.library.clang_EvalResult_isUnsignedInt(result):
+                return int(self.library.clang_EvalResult_getAsUnsigned(result))
+            return int(self.library.clang_EvalResult_getAsLongLong(result))
+        finally:
+            self.library.clang_EvalResult_dispose(result)
+
+    def expression(self, cursor: Any) -> tree.Expression:
+        kind = cursor.kind.name
+        if kind == "PAREN_EXPR":
+            (inner,) = cursor.get_children()
+            return self.expression(inner)
+        head = (self.span(cursor), self.types.read(cursor.type), self.text(cursor))
+        handler = _EXPRESSIONS.get(kind)
+        if handler is None:
+            return tree.RefusedExpression(*head, f"`{head[2]}` is not supported")
+        return handler(self, cursor, head)
+
+    def _number(self, cursor: Any, head: Any) -> tree.Expression:
+        value = self.evaluate(cursor)
+        if value is None:
+            return tree.RefusedExpression(*head, f"`{head[2]}` is no constant of a known size")
+        return tree.Number(*head, value)
+
+    def _real(self, cursor: Any, head: Any) -> tree.Expression:
+        return tree.Real(*head)
+
+    def _string(self, cursor: Any, head: Any) -> tree.Expression:
+        extent = cursor.extent
+        raw = self.data[extent.start.offset : extent.end.offset].decode("latin-1")
+        data = b"".join(_unescape(piece) for piece in re.findall(r'"((?:[^"\\]|\\.)*)"', raw))
+        return tree.Text(*head, data + b"\0")
+
+    def _reference(self, cursor: Any, head: Any) -> tree.Expression:
+        target = cursor.referenced
+        kind = target.kind.name if target is not None else ""
+        if kind in ("VAR_DECL", "PARM_DECL"):
+            return tree.Name(*head, self._variable(target))
+        if kind == "ENUM_CONSTANT_DECL":
+            return tree.Number(*head, target.enum_value)
+        if kind == "FUNCTION_DECL" or cursor.spelling:
+            name = cursor.spelling
+            function = self.unit.functions.get(name)
+            if function is None:
+                function = tree.Function(name, head[1], head[0])
+                self.unit.functions[name] = function
+            return tree.FunctionName(*head, function)
+        return tree.RefusedExpression(*head, f"`{head[2]}` is not supported")
+
+    def _binary(self, cursor: Any, head: Any) -> tree.Expression:
+        operator = _BINARY.get(self.library.clang_getCursorBinaryOperatorKind(cursor), "")
+        left, right = (self.expression(child) for child in cursor.get_children())
+        if operator in ("&&", "||"):
+            return tree.Logical(*head, operator, left, right)
+        if operator == ",":
+            return tree.Comma(*head, left, right)
+        if operator == "=":
+            return tree.Assignment(*head, "", left, right)
+        if operator.endswith("=") and operator not in ("==", "!=", "<=", ">="):
+            return tree.Assignment(*head, operator[:-1], left, right)
+        return tree.Operation(*head, operator, left, right)
+
+    def _unary(self, cursor: Any, head: Any) -> tree.Expression:
+        operator = _UNARY.get(self.library.clang_getCursorUnaryOperatorKind(cursor), "")
+        (child,) = cursor.get_children()
+        operand = self.expression(child)
+        match operator:
+            case "p++" | "p--" | "++" | "--":
+                step = 1 if operator.endswith("+") else -1
+                return tree.Increment(*head, step, operator.startswith("p"), operand)
+            case "&":
+                return tree.AddressOf(*head, operand)
+            case "*":
+                return tree.Dereference(*head, operand)
+            case "ext":
+                return operand
+            case "+" | "-" | "~" | "!":
+                return tree.Prefix(*head, operator, operand)
+            case _:
+                return tree.RefusedExpression(*head, f"`{head[2]}` is not supported")
+
+    def _ternary(self, cursor: Any, head: Any) -> tree.Expression:
+        test, then, otherwise = (self.expression(child) for child in cursor.get_children())
+        return tree.Ternary(*head, test, then, otherwise)
+
+    def _cast(self, cursor: Any, head: Any) -> tree.Expression:
+        inner = [each for each in cursor.get_children() if each.kind.is_expression()]
+        return tree.Convert(*head, self.expression(inner[-1]), True)
+
+    def _subscript(self, cursor: Any, head: Any) -> tree.Expression:
+        base, index = (self.expression(child) for child in cursor.get_children())
+        if isinstance(index.type, PointerType):
+            base, index = index, base
+        return tree.Subscript(*head, base, index)
+
+    def _member(self, cursor: Any, head: Any) -> tree.Expression:
+        inner = [each for each in cursor.get_children() if each.kind.is_expression()]
+        base = self.expression(inner[0])
+        arrow = isinstance(base.type, PointerType)
+        record = base.type.target if isinstance(base.type, PointerType) else base.type
+        record = bare(record)
+        if not cursor.spelling and isinstance(record, RecordType):
+            # A step through an anonymous member, which `RecordType.find` makes by itself.
+            return base
+        if not isinstance(record, RecordType):
+            return tree.RefusedExpression(*head, f"`{head[2]}` is not supported")
+        return tree.Member(*head, base, cursor.spelling, arrow, record)
+
+    def _call(self, cursor: Any, head: Any) -> tree.Expression:
+        children = list(cursor.get_children())
+        if not children:
+            return tree.RefusedExpression(*head, f"`{head[2]}` is not supported")
+        found = _BUILTIN.match(head[2])
+        if found and found[0] not in self.unit.functions:
+            arguments = tuple(self.expression(child) for child in children[1:])
+            return tree.Builtin(*head, found[0], arguments)
+        callee = self.expression(children[0])
+        while isinstance(callee, tree.Convert) and isinstance(callee.operand, tree.FunctionName):
+            callee = callee.operand
+        return tree.Call(*head, callee, tuple(self.expression(each) for each in children[1:]))
+
+    def _sizeof(self, cursor: Any, head: Any) -> tree.Expression:
+        return self._number(cursor, head)
+
+    def _statement_expression(self, cursor: Any, head: Any) -> tree.Expression:
+        (body,) = cursor.get_children()
+        return tree.StatementExpression(*head, self.compound(body))
+
+    def _list(self, cursor: Any, head: Any) -> tree.Expression:
+        return tree.InitialList(*head, tuple(map(self._item, cursor.get_children())))
+
+    def _item(self, cursor: Any) -> tuple[tuple[str | int, ...], tree.Expression]:
+        """One initializer of a list; `.a[2] = x` has designators."""
+        start = cursor.extent.start.offset
+        if cursor.kind.name != "UNEXPOSED_EXPR" or self.data[start : start + 1] not in (b".", b"["):
+            return (), self.expression(cursor)
+        children = list(cursor.get_children())
+        designators: list[str | int] = []
+        for child in children[:-1]:
+            if child.kind.name == "MEMBER_REF":
+                designators.append(child.spelling)
+            else:
+                value = self.evaluate(child)
+                if value is None:
+                    raise UnsupportedError.at(self.span(child), "this index is no constant")
+                designators.append(value)
+        between = self.data[start : children[-1].extent.start.offset]
+        if b"..." in between:
+            raise UnsupportedError.at(
+                self.span(cursor), "a range of elements is not supported; name each one"
+            )
+        return tuple(designators), self.expression(children[-1])
+
+    def _literal(self, cursor: Any, head: Any) -> tree.Expression:
+        inner = [each for each in cursor.get_children() if each.kind.is_expression()]
+        variable = tree.Variable("literal", head[1], head[0], self.expression(inner[-1]), local=True)
+        return tree.CompoundLiteral(*head, variable)
+
+    def _unexposed(self, cursor: Any, head: Any) -> tree.Expression:
+        """An implicit conversion, or something that libclang has no kind for."""
+        children = list(cursor.get_children())
+        found = _BUILTIN.match(head[2])
+        if found and self._begins_with_child(cursor, children) is None:
+            if found[0] == "__builtin_offsetof":
+                return self._number(cursor, head)
+            given = [each for each in children if each.kind.is_expression()]
+            given.sort(key=lambda each: each.extent.start.offset)  # libclang has another order
+            return tree.Builtin(*head, found[0], tuple(map(self.expression, given)))
+        if len(children) == 4:  # `a ?: b`, whose parts libclang repeats
+            return tree.Ternary(
+                *head, self.expression(children[0]), None, self.expression(children[3])
+            )
+        if len(children) == 1:
+            inner = self.expression(children[0])
+            if inner.type == head[1] and not isinstance(inner, tree.InitialList):
+                return inner
+            return tree.Convert(*head, inner, False)
+        value = self.evaluate(cursor) if isinstance(bare(head[1]), IntegerType) else None
+        if value is not None:
+            return tree.Number(*head, value)
+        return tree.RefusedExpression(*head, f"`{head[2]}` is not supported")
+
+    def _begins_with_child(self, cursor: Any, children: list[Any]) -> Any:
+        """The child that has the same text, for conversions of builtins' results."""
+        if len(children) == 1:
+            ours, inner = cursor.extent, children[0].extent
+            if (ours.start.offset, ours.end.offset) == (inner.start.offset, inner.end.offset):
+                return children[0]
+        return None
+
+
+def _skip_quoted(data: bytes, start: int) -> int:
+    """The position of the quote that ends a literal."""
+    position = start + 1
+    while data[position] != data[start]:
+        position += 2 if data[position : position + 1] == b"\\" else 1
+    return position
+
+
+_ESCAPES = {"n": 10, "t": 9, "r": 13, "0": 0, "a": 7, "b": 8, "f": 12, "v": 11, "e": 27}
+
+
+def _unescape(text: str) -> bytes:
+    """The bytes that a string literal stands for."""
+
+    def replace(found: re.Match[str]) -> str:
+        word = found[1]
+        if word[0] == "x":
+            return chr(int(word[1:], 16) & 255)
+        if word[0] in "01234567":
+            return chr(int(word, 8) & 255)
+        return chr(_ESCAPES.get(word, ord(word[0])))
+
+    pattern = r"\\(x[0-9a-fA-F]+|[0-7]{1,3}|.)"
+    return re.sub(pattern, replace, text).encode("latin-1")
+
+
+_STATEMENTS: dict[str, Callable[[_Reader, Any], tree.Statement]] = {
+    "COMPOUND_STMT": _Reader.compound,
+    "DECL_STMT": _Reader._declare,
+    "IF_STMT": _Reader._if,
+    "WHILE_STMT": _Reader._while,
+    "DO_STMT": _Reader._do,
+    "FOR_STMT": _Reader._for,
+    "SWITCH_STMT": _Reader._switch,
+    "CASE_STMT": _Reader._case,
+    "DEFAULT_STMT": _Reader._default,
+    "LABEL_STMT": _Reader._label,
+    "GOTO_STMT": _Reader._goto,
+    "RETURN_STMT": _Reader._return,
+    "ASM_STMT": _Reader._asm,
+    "BREAK_STMT": lambda self, cursor: tree.Break(self.span(cursor)),
+    "CONTINUE_STMT": lambda self, cursor: tree.Continue(self.span(cursor)),
+    "NULL_STMT": lambda self, cursor: tree.Empty(self.span(cursor)),
+}
+
+_EXPRESSIONS: dict[str, Callable[[_Reader, Any, Any], tree.Expression]] = {
+    "INTEGER_LITERAL": _Reader._number,
+    "CHARACTER_LITERAL": _Reader._number,
+    "FLOATING_LITERAL": _Reader._real,
+    "STRING_LITERAL": _Reader._string,
+    "DECL_REF_EXPR": _Reader._reference,
+    "BINARY_OPERATOR": _Reader._binary,
+    "COMPOUND_ASSIGNMENT_OPERATOR": _Reader._binary,
+    "UNARY_OPERATOR": _Reader._unary,
+    "CONDITIONAL_OPERATOR": _Reader._ternary,
+    "CSTYLE_CAST_EXPR": _Reader._cast,
+    "ARRAY_SUBSCRIPT_EXPR": _Reader._subscript,
+    "MEMBER_REF_EXPR": _Reader._member,
+    "CALL_EXPR": _Reader._call,
+    "CXX_UNARY_EXPR": _Reader._sizeof,
+    "StmtExpr": _Reader._statement_expression,
+    "INIT_LIST_EXPR": _Reader._list,
+    "COMPOUND_LITERAL_EXPR": _Reader._literal,
+    "UNEXPOSED_EXPR": _Reader._unexposed,
+}

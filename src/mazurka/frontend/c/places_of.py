@@ -1,0 +1,196 @@
+"""Which object an expression denotes."""
+
+from __future__ import annotations
+
+from mazurka.errors import UnsupportedError
+from mazurka.frontend.c import tree
+from mazurka.frontend.c.lowering import PLACES, Lowering, denotes
+from mazurka.frontend.c.memory import allocate, global_variable, place_text, thread_variable
+from mazurka.frontend.c.pointers import move_pointer
+from mazurka.frontend.c.types import (
+    AtomicType,
+    ArrayType,
+    CType,
+    PointerType,
+    RecordType,
+    bare,
+    is_scalar,
+)
+from mazurka.frontend.c.values import Place, Value
+from mazurka.frontend.kit.arithmetic import binary, element
+from mazurka.ir.expressions import Const, Element, Expr
+
+
+def place_of(low: Lowering, node: tree.Expression) -> Place:
+    """The object that an expression denotes."""
+    handler = PLACES.get(type(node))
+    if handler is None:
+        raise low.refuse(node, f"`{node.text}` denotes no object that Mazurka can follow")
+    return handler(low, node)
+
+
+def follow(low: Lowering, pointer: Value, type_: CType, title: str) -> Place:
+    """The object that a pointer leads to."""
+    address = pointer.expr
+    shared = True
+    if isinstance(address, Const) and 0 < address.value < len(low.program.storage.cells):
+        owner = low.program.storage.cells[address.value].owner
+        shared = owner is None or owner != low.number
+    return Place(type_, address, shared, title, direct=_is_known(low, address, type_))
+
+
+def _is_known(low: Lowering, address: Expr, type_: CType) -> bool:
+    """Whether an address is surely that of an object of the type."""
+    from mazurka.frontend.c.memory import is_view
+
+    if not isinstance(address, Const):
+        return False
+    return is_view(low.machine, address.value, low.machine.layouts.classes(type_))
+
+
+def declare(low: Lowering, variable: tree.Variable) -> Place:
+    """The object of a local variable, in this activation of its function."""
+    frame, machine = low.frame, low.machine
+    found = frame.names.get(variable)
+    if found is not None:
+        return found
+    exposed = variable in low.survey.facts(frame.function).exposed
+    owner = None if exposed else low.number
+    key = (frame.function, variable, frame.depth)
+    address = low.frame_cells.get(key)
+    if not machine.layouts.has_cells(variable.type):
+        raise UnsupportedError.at(
+            variable.span, f"`{variable.name}` has a union of unlike members; use a structure"
+        )
+    inner = bare(variable.type)
+    if isinstance(inner, ArrayType) and inner.length is None:
+        raise UnsupportedError.at(
+            variable.span, f"the length of `{variable.name}` is not constant; give it a constant"
+        )
+    if address is None:
+        name = variable.name if frame.depth == 0 else f"{variable.name}#{frame.depth + 1}"
+        if exposed:
+            name = f"{name} of {low.plan.name}"
+        address = allocate(machine, name, variable.type, owner, variable.span)
+        low.frame_cells[key] = address
+    unset = ""
+    if is_scalar(variable.type) and not exposed:
+        unset = f"{frame.function.name}.{variable.name}.{variable.span.line}.{variable.span.column}"
+        unset += f".{frame.depth}.{low.number}"
+    place = Place(variable.type, Const(address), exposed, variable.name, variable=unset)
+    frame.names[variable] = place
+    return place
+
+
+@denotes(tree.Name)
+def _name(low: Lowering, node: tree.Name) -> Place:
+    variable = node.variable
+    if variable.local:
+        return declare(low, variable)
+    if variable.per_thread:
+        return thread_variable(low, variable)
+    return global_variable(low.machine, variable)
+
+
+@denotes(tree.Dereference)
+def _dereference(low: Lowering, node: tree.Dereference) -> Place:
+    pointer = low.scalar(node.operand)
+    return follow(low, pointer, node.type, node.text)
+
+
+@denotes(tree.Member)
+def _member(low: Lowering, node: tree.Member) -> Place:
+    if node.arrow:
+        base = follow(low, low.scalar(node.base), node.record, node.text)
+    else:
+        base = place_of(low, node.base)
+    way = node.record.find(node.name)
+    if way is None:
+        raise low.refuse(node, f"`{node.text}`: there is no member `{node.name}`")
+    record, address, bits = node.record, base.address, None
+    for member in way:
+        address = binary(
+            "add", address, Const(low.machine.layouts.field_cell(record, member))
+        )
+        bits = member.bits
+        if isinstance(member.type, RecordType):
+            record = member.type
+    if not low.machine.layouts.has_cells(node.record):
+        raise low.refuse(node, f"`{node.text}`: members of this union share memory in part only")
+    if isinstance(base.type, AtomicType):
+        raise low.refuse(node, "members of an atomic structure cannot be accessed")
+    return base.at(way[-1].type, address, node.text, bits)
+
+
+@denotes(tree.Subscript)
+def _subscript(low: Lowering, node: tree.Subscript) -> Place:
+    base = node.base
+    if isinstance(base, tree.Convert) and isinstance(base.operand.type, ArrayType):
+        array = place_of(low, base.operand)
+        index = low.scalar(node.index)
+        return locate(low, node, array, base.operand.type, index.expr)
+    pointer, index = low.scalar(base), low.scalar(node.index)
+    moved = move_pointer(low, pointer, index, node)
+    return follow(low, moved, node.type, node.text)
+
+
+def locate(
+    low: Lowering, node: tree.Expression, array: Place, type_: ArrayType, index: Expr
+) -> Place:
+    """An element of an array whose place is known."""
+    if not type_.length:
+        pointer = Value(PointerType(type_.element, 64), array.address)
+        moved = move_pointer(low, pointer, Value(node.type, index), node)
+        return follow(low, moved, node.type, node.text)
+    stride = low.machine.layouts.cells(type_.element)
+    if isinstance(index, Const) and isinstance(array.address, Const):
+        if not 0 <= index.value < type_.length:
+            address: Expr = Element(array.address, index, type_.length, stride)
+        else:
+            address = element(array.address, index, type_.length, stride)
+    else:
+        address = Element(array.address, low.hold(index, node.span, node.type), type_.length, stride)
+    return array.at(node.type, address, node.text)
+
+
+@denotes(tree.Text)
+def _text(low: Lowering, node: tree.Text) -> Place:
+    return Place(node.type, Const(place_text(low.machine, node)), True, node.text)
+
+
+@denotes(tree.Convert)
+def _convert(low: Lowering, node: tree.Convert) -> Place:
+    """A conversion that changes nothing about the object: `const`, or an equal type."""
+    inner = place_of(low, node.operand)
+    if bare(node.type) != bare(inner.type):
+        raise low.refuse(node, f"`{node.text}` denotes no object")
+    return inner
+
+
+@denotes(tree.StatementExpression)
+def _statement_expression(low: Lowering, node: tree.StatementExpression) -> Place:
+    value = low.value(node)
+    return _keep(low, node, value)
+
+
+@denotes(tree.Call)
+def _call(low: Lowering, node: tree.Call) -> Place:
+    """A structure that a function returns: `f().member`."""
+    return _keep(low, node, low.value(node))
+
+
+def _keep(low: Lowering, node: tree.Expression, value: object) -> Place:
+    """Put a structure into cells of this thread, so that its members can be read."""
+    from mazurka.frontend.c.access import write
+    from mazurka.frontend.c.values import Whole
+
+    if not isinstance(value, Whole):
+        raise low.refuse(node, f"`{node.text}` denotes no object")
+    key = ("kept", node, low.frame.depth)
+    address = low.frame_cells.get(key)
+    if address is None:
+        address = allocate(low.machine, "kept", value.type, low.number, node.span)
+        low.frame_cells[key] = address
+    place = Place(value.type, Const(address), False, node.text)
+    write(low, place, value, node.span)
+    return place

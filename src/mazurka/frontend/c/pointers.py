@@ -1,0 +1,52 @@
+"""Arithmetic on pointers: it stays inside of one array, or is a fault."""
+
+from __future__ import annotations
+
+from mazurka.frontend.c import tree
+from mazurka.frontend.c.lowering import Lowering
+from mazurka.frontend.c.memory import require_same_run
+from mazurka.frontend.c.types import VOID, CType, PointerType, VoidType, bare, is_character
+from mazurka.frontend.c.values import Value
+from mazurka.frontend.kit.arithmetic import binary
+from mazurka.ir.expressions import Const
+
+
+def difference(
+    low: Lowering, left: Value, right: Value, type_: CType, node: tree.Expression
+) -> Value:
+    """How many elements are between two pointers into one array."""
+    pointer = bare(left.type)
+    assert isinstance(pointer, PointerType)
+    if isinstance(pointer.target, VoidType) or left.inside or right.inside:
+        raise low.refuse(node, f"`{node.text}`: a difference in bytes is not supported")
+    stride = low.machine.layouts.cells(pointer.target)
+    a, b = (low.hold(each.expr, node.span, each.type) for each in (left, right))
+    if not (isinstance(a, Const) and isinstance(b, Const)):
+        require_same_run(low, (a, b), pointer.target, node.span, node.text)
+    return Value(type_, binary("div", binary("sub", a, b), Const(max(stride, 1))))
+
+
+def move_pointer(low: Lowering, pointer: Value, index: Value, node: tree.Expression) -> Value:
+    """A pointer so many elements further on; it must stay inside of its array."""
+    kind = bare(pointer.type)
+    assert isinstance(kind, PointerType)
+    known = index.constant
+    if pointer.inside is not None and (is_character(kind.target) or kind.target == VOID):
+        if known is None:
+            raise low.refuse(node, f"`{node.text}` moves by an unknown number of bytes")
+        origin, offset = pointer.inside
+        return Value(pointer.type, pointer.expr, inside=(origin, offset + known))
+    if known == 0:
+        return pointer
+    if isinstance(kind.target, VoidType):
+        raise low.refuse(
+            node, f"`{node.text}` moves a `void *`; convert it to a pointer to its type first"
+        )
+    stride = low.machine.layouts.cells(kind.target)
+    if stride == 0:
+        raise low.refuse(node, f"`{node.text}` moves a pointer to something of unknown size")
+    base = low.hold(pointer.expr, node.span, pointer.type)
+    moved = binary("add", base, binary("mul", index.expr, Const(stride)))
+    moved = low.hold(moved, node.span, pointer.type)
+    require_same_run(low, (base, moved), kind.target, node.span, node.text)
+    return Value(pointer.type, moved)

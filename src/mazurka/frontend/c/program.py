@@ -1,0 +1,247 @@
+"""Build the program: globals, then `main`, then the threads that are created on the way.
+
+How many threads there are, which functions may be called through pointers, and which variables may
+be read before they are written is known only once all code has been seen.  So the program is
+elaborated until what it was built for is what it found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mazurka.errors import MazurkaError, UnsupportedError
+from mazurka.frontend.c import (  # noqa: F401 - handlers: together they are the language
+    calls,
+    expressions,
+    initializers,
+    statements,
+    tree,
+)
+from mazurka.frontend.c.calls import bind
+from mazurka.frontend.c.conversions import convert
+from mazurka.frontend.c.initializers import find_initial_values
+from mazurka.frontend.c.library import (  # noqa: F401 - handlers
+    atomics,
+    heap,
+    locks,
+    output,
+    signals,
+    verifier,
+)
+from mazurka.frontend.c.library.threads import keep_result, run_destructors
+from mazurka.frontend.c.lowering import (
+    CThread,
+    Findings,
+    Found,
+    Frame,
+    Limits,
+    Lowering,
+    Machine,
+)
+from mazurka.frontend.c.memory import allocate
+from mazurka.frontend.c.survey import Survey
+from mazurka.frontend.c.types import (
+    ArrayType,
+    FunctionType,
+    IntegerType,
+    Layouts,
+    PointerType,
+    VoidType,
+    bare,
+)
+from mazurka.frontend.c.values import Place, Value
+from mazurka.frontend.kit.arithmetic import binary, either
+from mazurka.frontend.kit.program import STARTED, Automaton, Label, ProgramDraft
+from mazurka.frontend.kit.shapes import CellDraft
+from mazurka.frontend.kit.threads import finish
+from mazurka.ir.expressions import ZERO, Const, Expr, Load, negate
+from mazurka.ir.program import FINISHED, Kind, Program, Role, Span
+
+ROUNDS = 12
+"""How often a program is built before what it was built for must be what it found."""
+
+
+def build_program(unit: tree.TranslationUnit, limits: Limits) -> Program:
+    """Build the program of a translation unit."""
+    main = unit.functions.get("main")
+    if main is None or not main.defined:
+        raise MazurkaError("there is no function `main`", file=unit.file)
+    expected, survey = Found(), Survey()
+    for _ in range(ROUNDS):
+        machine, automata = _build(unit, limits, expected, survey, main)
+        found = _collect(machine)
+        if found == expected:
+            program = machine.draft.assemble(machine.plans, automata)
+            return replace(program, sources=dict(unit.sources))
+        expected = found
+    raise MazurkaError(
+        "the number of threads or of objects does not settle; create them in one place",
+        file=unit.file,
+    )
+
+
+def _collect(machine: Machine) -> Found:
+    found: Findings = machine.found
+    expected, size = machine.expected, len(machine.draft.storage.cells)
+    return Found(
+        threads=len(machine.plans),
+        joins=found.joins or expected.joins,
+        results=found.results or expected.results,
+        unset=frozenset(found.unset | expected.unset),
+        mutex_kinds=found.mutex_kinds or expected.mutex_kinds,
+        memory=tuple(machine.memory.get(address) for address in range(size)),
+        objects=tuple(machine.objects),
+        voided=frozenset(found.voided | expected.voided),
+        moved=found.moved or expected.moved,
+        frees=found.frees or expected.frees,
+        heap=tuple(machine.heap),
+        functions=tuple(each.name for each in machine.functions),
+    )
+
+
+def _build(
+    unit: tree.TranslationUnit,
+    limits: Limits,
+    expected: Found,
+    survey: Survey,
+    main: tree.Function,
+) -> tuple[Machine, list[Automaton]]:
+    draft = ProgramDraft(
+        unit.file,
+        unit.sources.get(unit.file, ""),
+        expected.threads,
+        limits.max_threads,
+        limits.max_depth,
+    )
+    draft.reserve(joined=expected.joins)
+    layouts = Layouts(expected.threads, 3 if expected.mutex_kinds else 1)
+    machine = Machine(unit, draft, layouts, limits, expected)
+    machine.functions = [unit.functions[name] for name in expected.functions]
+    plan = CThread(0, "main", main.span, function=main)
+    machine.plans.append(plan)
+    _place_results(machine)
+    static = Lowering(draft, 0, None, machine=machine, plan=plan, survey=survey)
+    machine.initial_values = lambda variable: find_initial_values(static, variable)
+    _place_globals(machine, main)
+    automata = []
+    for each in machine.plans:  # elaborating one may add others
+        automata.append(_build_thread(machine, each, survey))
+    return machine, automata
+
+
+def _place_results(machine: Machine) -> None:
+    """A cell for what each thread returns."""
+    if not machine.expected.results:
+        return
+    machine.results = len(machine.draft.storage.cells)
+    for number in range(machine.draft.threads):
+        cell = CellDraft(f"result of thread {number}", role=Role.POINTER, inferred=True)
+        machine.draft.storage.add(cell)
+
+
+def _place_globals(machine: Machine, main: tree.Function) -> None:
+    """Give each variable with static storage its cells, and then its first values."""
+    main.read()
+    placed = []
+    for variable in list(machine.unit.variables):
+        if variable.per_thread or variable.external and variable.initial is None:
+            continue
+        if not machine.layouts.has_cells(variable.type):
+            continue
+        inner = bare(variable.type)
+        if isinstance(inner, ArrayType) and inner.length is None:
+            variable.type = ArrayType(inner.element, 1)  # as C completes it
+        address = allocate(machine, variable.name, variable.type, None, variable.span)
+        machine.globals[variable] = Place(variable.type, Const(address), True, variable.name)
+        placed.append((variable, address))
+    for variable, address in placed:
+        if variable.initial is None:
+            continue
+        for offset, value in enumerate(machine.initial_values(variable)):
+            cell = machine.draft.storage.cells[address + offset]
+            if cell.role is not Role.OWNER:
+                cell.initial = value
+
+
+def _build_thread(machine: Machine, plan: CThread, survey: Survey) -> Automaton:
+    automaton, function = Automaton(), plan.function
+    assert function is not None
+    low = Lowering(machine.draft, plan.number, automaton, machine=machine, plan=plan, survey=survey)
+    automaton.begin(function.span)
+    body = function.read()
+    frame = Frame(function, 0, low.label(function.span))
+    low.frames.append(frame)
+    _bind_arguments(low, plan, frame)
+    type_ = function.type
+    assert isinstance(type_, FunctionType)
+    if not isinstance(type_.result, VoidType) and machine.layouts.cells(type_.result) == 1:
+        frame.result = (allocate(
+            machine, f"result of {function.name}", type_.result, plan.number, function.span
+        ),)  # fmt: skip
+    low.loop_depth += survey.facts(function).loops_back
+    returned = low.label(function.span)
+    ending, frame.exit = frame.exit, returned
+    low.thread_exit = ending
+    low.execute(body)
+    low.put(returned, function.span)
+    if low.reachable:
+        if plan.active:
+            _return_from_main(low, function.span)
+        else:
+            _keep_return(low, frame, type_, function.span)
+            run_destructors(low, function.span)
+            low.go(ending, function.span)
+    low.put(ending, function.span)
+    if low.reachable:
+        finish(low, plan, function.span)
+    return automaton
+
+
+def _return_from_main(low: Lowering, span: Span) -> None:
+    """End the process.  Threads that are still running end with it: so their waits are excused,
+    as they are where an assumption fails and nothing is known of what comes behind."""
+    threads, status = low.program.threads, low.program.status
+    automaton = low.require_automaton()
+    if threads == 1:
+        low.go(Label(FINISHED), span)
+        return
+    if not status:
+        low.stop_everything(span, "main returns")
+        return
+    running: Expr = ZERO
+    for number in reversed(range(1, threads)):
+        running = either(binary("eq", Load(Const(status + number)), Const(STARTED)), running)
+    nowhere = low.label(span)
+    low.add_edge(Kind.EXIT, span, "main returns", Label(FINISHED), guard=negate(running))
+    low.add_edge(Kind.EXIT, span, "main ends all threads", nowhere, guard=running)
+    automaton.current = None
+    automaton.unplaced.discard(nowhere.location)
+
+
+def _keep_return(low: Lowering, frame: Frame, type_: FunctionType, span: Span) -> None:
+    if frame.result and low.machine.results:
+        value = Value(bare(type_.result), Load(Const(frame.result[0])))
+        keep_result(low, value, span)
+
+
+def _bind_arguments(low: Lowering, plan: CThread, frame: Frame) -> None:
+    function = frame.function
+    if plan.active:
+        for parameter in function.parameters:  # of main: anything
+            from mazurka.frontend.c.initializers import initialize
+            from mazurka.frontend.c.places_of import declare
+
+            initialize(low, declare(low, parameter), parameter)
+        return
+    if len(function.parameters) > 1:
+        raise UnsupportedError.at(
+            function.span, f"`{function.name}` runs as a thread and needs one parameter"
+        )
+    for parameter in function.parameters:
+        given = plan.argument if plan.argument is not None else Load(Const(plan.argument_cell))
+        value = Value(PointerType(VoidType(), 64), given)
+        node = tree.RefusedExpression(parameter.span, parameter.type, parameter.name, "")
+        bind(low, parameter, convert(low, value, parameter.type, node), function.span)
+
+
+_ = (ZERO, IntegerType)

@@ -1,0 +1,257 @@
+"""Statements: control flow becomes locations and edges."""
+
+from __future__ import annotations
+
+from mazurka.frontend.c import tree
+from mazurka.frontend.c.access import write
+from mazurka.frontend.c.conversions import convert
+from mazurka.frontend.c.expressions import branch_on
+from mazurka.frontend.c.initializers import initialize
+from mazurka.frontend.c.lowering import Lowering, statement
+from mazurka.frontend.c.places_of import declare
+from mazurka.frontend.c.types import IntegerType, bare
+from mazurka.frontend.c.values import Place, Value
+from mazurka.frontend.kit.arithmetic import binary, both, either
+from mazurka.frontend.kit.program import Label
+from mazurka.ir.expressions import ZERO, Const, Expr, negate
+from mazurka.ir.program import Kind, Span
+
+
+@statement(tree.Compound)
+def _compound(low: Lowering, node: tree.Compound) -> None:
+    for each in node.body:
+        low.execute(each)
+
+
+@statement(tree.Empty)
+def _empty(low: Lowering, node: tree.Empty) -> None:
+    pass
+
+
+@statement(tree.Refused)
+def _refused(low: Lowering, node: tree.Refused) -> None:
+    if low.reachable:
+        raise low.refuse(node, node.reason)
+
+
+@statement(tree.Declare)
+def _declare(low: Lowering, node: tree.Declare) -> None:
+    if not low.reachable:
+        return  # `declare` makes the variable where a jump leads behind its declaration
+    for variable in node.variables:
+        initialize(low, declare(low, variable), variable)
+
+
+@statement(tree.Evaluate)
+def _evaluate(low: Lowering, node: tree.Evaluate) -> None:
+    if low.reachable:
+        low.effect(node.expression)
+
+
+@statement(tree.If)
+def _if(low: Lowering, node: tree.If) -> None:
+    then, otherwise, end = (low.label(node.span) for _ in range(3))
+    if low.reachable:
+        mark = len(low.held)
+        branch_on(low, node.test, then, otherwise)
+        low.release(mark)
+    low.put(then, node.span)
+    low.execute(node.then)
+    if low.reachable:
+        low.go(end, node.span)
+    low.put(otherwise, node.span)
+    if node.otherwise is not None:
+        low.execute(node.otherwise)
+    low.put(end, node.span)
+
+
+@statement(tree.Loop)
+def _loop(low: Lowering, node: tree.Loop) -> None:
+    if node.initial is not None:
+        low.execute(node.initial)
+    again, body, advance, end = (low.label(node.span) for _ in range(4))
+    low.loop_depth += 1
+    if node.test_last:
+        low.put(body, node.span)
+        _run_body(low, node.body, advance, end)
+        low.put(advance, node.body.span)
+        _test(low, node, body, end)
+        _forget(low, again)
+    else:
+        low.put(again, node.span)
+        _test(low, node, body, end)
+        low.put(body, node.span)
+        _run_body(low, node.body, advance, end)
+        low.put(advance, node.span)
+        if node.step is not None and low.reachable:
+            mark = len(low.held)
+            low.effect(node.step)
+            low.release(mark)
+        if low.reachable:
+            low.go(again, node.span)
+    low.loop_depth -= 1
+    low.put(end, node.span)
+
+
+def _forget(low: Lowering, label: Label) -> None:
+    """A label that nothing leads to."""
+    low.require_automaton().unplaced.discard(label.location)
+
+
+def _test(low: Lowering, node: tree.Loop, body: Label, end: Label) -> None:
+    if not low.reachable:
+        return
+    if node.test is None:
+        low.go(body, node.span)
+        return
+    mark = len(low.held)
+    branch_on(low, node.test, body, end)
+    low.release(mark)
+
+
+def _run_body(low: Lowering, body: tree.Statement, advance: Label, end: Label) -> None:
+    frame = low.frame
+    frame.breaks.append(end)
+    frame.continues.append(advance)
+    low.execute(body)
+    frame.breaks.pop()
+    frame.continues.pop()
+
+
+@statement(tree.Break)
+def _break(low: Lowering, node: tree.Break) -> None:
+    if low.reachable:
+        low.go(low.frame.breaks[-1], node.span)
+
+
+@statement(tree.Continue)
+def _continue(low: Lowering, node: tree.Continue) -> None:
+    if low.reachable:
+        low.go(low.frame.continues[-1], node.span)
+
+
+@statement(tree.Switch)
+def _switch(low: Lowering, node: tree.Switch) -> None:
+    frame, end = low.frame, low.label(node.span)
+    cases = _collect_cases(node.body)
+    labels = {id(case): low.label(case.span) for case in cases}
+    if low.reachable:
+        value = low.scalar(node.value)
+        held = low.hold(value.expr, node.span, value.type)
+        _dispatch(low, node, Value(value.type, held), cases, labels, end)
+    frame.breaks.append(end)
+    frame.switches.append(labels)
+    low.execute(node.body)
+    frame.switches.pop()
+    frame.breaks.pop()
+    low.put(end, node.span)
+
+
+def _collect_cases(node: object) -> list[tree.Case]:
+    """The labels that belong to a switch, not to one inside of it."""
+    from dataclasses import fields
+
+    found: list[tree.Case] = []
+    if isinstance(node, tree.Case):
+        found.append(node)
+    if isinstance(node, tuple):
+        for each in node:
+            found += _collect_cases(each)
+    elif isinstance(node, tree.Statement) and not isinstance(node, tree.Switch):
+        for each in fields(node):
+            if each.name != "span":
+                found += _collect_cases(getattr(node, each.name))
+    return found
+
+
+def _dispatch(
+    low: Lowering,
+    node: tree.Switch,
+    value: Value,
+    cases: list[tree.Case],
+    labels: dict[int, Label],
+    end: Label,
+) -> None:
+    """Go to the case of the value, to `default`, or behind the switch."""
+    type_ = bare(value.type)
+    otherwise, taken = end, ZERO
+    for case in cases:
+        label = labels[id(case)]
+        if case.values is None:
+            otherwise = label
+            continue
+        test = _matches(value.expr, case.values, type_ if isinstance(type_, IntegerType) else None)
+        if isinstance(test, Const):
+            if test.value:
+                low.go(label, node.span)
+                return
+            continue
+        low._arrive(label, node.span)
+        text = f"{node.value.text} is {case.values[0]}"
+        low.add_edge(Kind.LOCAL, node.span, text, label, guard=test)
+        taken = either(taken, test) if taken != ZERO else test
+    if taken == ZERO:
+        low.go(otherwise, node.span)
+        return
+    low._arrive(otherwise, node.span)
+    low.add_edge(
+        Kind.LOCAL, node.span, f"{node.value.text} is another", otherwise, guard=negate(taken)
+    )
+    low.require_automaton().current = None
+
+
+def _matches(value: Expr, ends: tuple[int, int], type_: IntegerType | None) -> Expr:
+    from mazurka.frontend.c.arithmetic import wrap_number
+
+    if type_ is not None:
+        ends = (
+            wrap_number(ends[0], type_.bits, type_.signed),
+            wrap_number(ends[1], type_.bits, type_.signed),
+        )
+    if ends[0] == ends[1]:
+        return binary("eq", value, Const(ends[0]))
+    return both(binary("ge", value, Const(ends[0])), binary("le", value, Const(ends[1])))
+
+
+@statement(tree.Case)
+def _case(low: Lowering, node: tree.Case) -> None:
+    low.put(low.frame.switches[-1][id(node)], node.span)
+    if node.body is not None:
+        low.execute(node.body)
+
+
+@statement(tree.Labelled)
+def _labelled(low: Lowering, node: tree.Labelled) -> None:
+    low.put(_label(low, node.name, node.span), node.span)
+    if node.body is not None:
+        low.execute(node.body)
+
+
+def _label(low: Lowering, name: str, span: Span) -> Label:
+    labels = low.frame.labels
+    if name not in labels:
+        labels[name] = low.label(span)
+    return labels[name]
+
+
+@statement(tree.Goto)
+def _goto(low: Lowering, node: tree.Goto) -> None:
+    if low.reachable:
+        low.go(_label(low, node.name, node.span), node.span)
+
+
+@statement(tree.Return)
+def _return(low: Lowering, node: tree.Return) -> None:
+    if not low.reachable:
+        return
+    frame = low.frame
+    if node.value is not None:
+        value = low.value(node.value)
+        if frame.result and low.reachable:
+            result = frame.function.type.result  # type: ignore[attr-defined]
+            if isinstance(value, Value):
+                value = convert(low, value, result, node.value)
+            place = Place(result, Const(frame.result[0]), False, f"result of {frame.function.name}")
+            write(low, place, value, node.span)
+    if low.reachable:
+        low.go(frame.exit, node.span)

@@ -1,0 +1,298 @@
+"""What a function does with its variables, found by looking at its text.
+
+A local variable is *exposed* if its address may become known beyond the expressions that name it:
+then other threads may reach it, and it lies in shared memory.  Handing `&x` to a function exposes
+nothing if the function only follows the pointer (a *transparent* parameter).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+
+from mazurka.frontend.c import tree
+from mazurka.frontend.c.types import ArrayType, PointerType
+
+SAFE_ARGUMENTS: dict[str, frozenset[int]] = {
+    "pthread_create": frozenset({0, 1}),
+    "pthread_join": frozenset({1}),
+    "thrd_create": frozenset({0}),
+    "thrd_join": frozenset({1}),
+    "memset": frozenset({0}),
+    "sem_getvalue": frozenset({0, 1}),
+    "pthread_cond_timedwait": frozenset({0, 1, 2}),
+    "clock_gettime": frozenset({1}),
+    "time": frozenset({0}),
+}
+"""Arguments of library functions behind which no address is kept."""
+_SAFE_PREFIXES = ("pthread_mutex", "pthread_cond", "pthread_rwlock", "pthread_barrier",
+                  "pthread_attr", "pthread_spin", "sem_", "mtx_", "cnd_", "pthread_key_create")  # fmt: skip
+
+
+@dataclass(slots=True)
+class FunctionFacts:
+    exposed: set[tree.Variable] = field(default_factory=set)
+    assigned: set[tree.Variable] = field(default_factory=set)
+    """Variables that are written, apart from their declarations."""
+    loops_back: bool = False
+    """A `goto` leads back: everything may run often."""
+
+
+def walk(node: object) -> Iterator[tree.Node]:
+    """Iterate over a tree, parents first."""
+    if isinstance(node, tuple):
+        for each in node:
+            yield from walk(each)
+    elif isinstance(node, tree.Node):
+        yield node
+        for each in fields(node):
+            if each.name not in ("span", "type", "text"):
+                yield from walk(getattr(node, each.name))
+    elif isinstance(node, tree.Variable) and node.local and not node.parameter:
+        if node.initial is not None:
+            yield from walk(node.initial)
+
+
+class Survey:
+    """The facts about each function, worked out when they are asked for."""
+
+    def __init__(self) -> None:
+        self._facts: dict[tree.Function, FunctionFacts] = {}
+        self._transparent: dict[tuple[tree.Function, int], bool] = {}
+
+    def facts(self, function: tree.Function) -> FunctionFacts:
+        found = self._facts.get(function)
+        if found is None:
+            found = self._facts[function] = self._study(function)
+        return found
+
+    def is_transparent(self, function: tree.Function, position: int) -> bool:
+        """Whether a function only follows the pointer that it is given as this argument."""
+        key = (function, position)
+        if key not in self._transparent:
+            self._transparent[key] = False  # where it calls itself
+            self._transparent[key] = self._study_parameter(function, position)
+        return self._transparent[key]
+
+    def _study_parameter(self, function: tree.Function, position: int) -> bool:
+        if not function.defined:
+            return False
+        body = function.read()
+        if position >= len(function.parameters):
+            return False
+        facts = self.facts(function)
+        parameter = function.parameters[position]
+        if parameter in facts.assigned or parameter in facts.exposed:
+            return False
+        return not self._leaks(body, parameter)
+
+    def _leaks(self, node: object, parameter: tree.Variable) -> bool:
+        """Whether the parameter's value is used other than to follow it."""
+        match node:
+            case tree.Name(variable=variable):
+                return variable is parameter
+            case tree.Dereference(operand=tree.Name()):
+                return False
+            case tree.Member(base=tree.Name(), arrow=True):
+                return False
+            case tree.Subscript(base=tree.Name(), index=index):
+                return self._leaks(index, parameter)
+            case tree.Operation(operator="==" | "!=", left=left, right=right):
+                sides = [side for side in (left, right) if not _names(side, parameter)]
+                return any(self._leaks(side, parameter) for side in sides)
+            case tree.Call(callee=tree.FunctionName(function=function), arguments=arguments):
+                return any(
+                    self._leaks(argument, parameter)
+                    for position, argument in enumerate(arguments)
+                    if not (_names(argument, parameter) and self.is_safe(function, position))
+                )
+            case tree.Builtin(arguments=(first, *rest)):
+                left = rest if _names(first, parameter) else [first, *rest]
+                return any(self._leaks(each, parameter) for each in left)
+        if isinstance(node, tuple):
+            return any(self._leaks(each, parameter) for each in node)
+        if isinstance(node, tree.Variable):
+            return node.local and self._leaks(node.initial, parameter)
+        if isinstance(node, tree.Node):
+            return any(
+                self._leaks(getattr(node, each.name), parameter)
+                for each in fields(node)
+                if each.name not in ("span", "type", "text")
+            )
+        return False
+
+    def is_safe(self, function: tree.Function, position: int) -> bool:
+        """Whether a function keeps no address that it is given as this argument."""
+        if function.defined:
+            return self.is_transparent(function, position)
+        if position in SAFE_ARGUMENTS.get(function.name, ()):
+            return True
+        return function.name.startswith(_SAFE_PREFIXES) and position < 2
+
+    # --- exposed variables -----------------------------------------------------------------
+
+    def _study(self, function: tree.Function) -> FunctionFacts:
+        facts = FunctionFacts()
+        body = function.read()
+        placed: set[str] = set()
+        for node in walk(body):
+            match node:
+                case tree.Assignment(target=target) | tree.Increment(target=target):
+                    facts.assigned |= _roots(target)
+                case tree.AddressOf(operand=operand):
+                    facts.assigned |= _roots(operand)
+                case tree.Labelled(name=name):
+                    placed.add(name)
+                case tree.Goto(name=name) if name in placed:
+                    facts.loops_back = True
+        self._expose(body, facts.exposed)
+        return facts
+
+    def _expose(self, node: object, exposed: set[tree.Variable]) -> None:
+        match node:
+            case tree.AddressOf(operand=operand):
+                exposed |= _roots(operand)
+                self._expose_parts(operand, exposed)
+                return
+            case tree.Convert(operand=operand) if _decays(node):
+                exposed |= _roots(operand)
+                self._expose_parts(operand, exposed)
+                return
+            case tree.Subscript(base=base, index=index):
+                self._expose(index, exposed)
+                if _decays(base):
+                    assert isinstance(base, tree.Convert)
+                    self._expose_parts(base.operand, exposed)
+                else:
+                    self._expose(base, exposed)
+                return
+            case tree.Dereference(operand=operand):
+                inner = operand.operand if isinstance(operand, tree.AddressOf) else operand
+                if _decays(inner):
+                    assert isinstance(inner, tree.Convert)
+                    inner = inner.operand
+                self._expose_parts(inner, exposed)
+                return
+            case tree.Call(callee=callee, arguments=arguments):
+                self._expose(callee, exposed)
+                for position, argument in enumerate(arguments):
+                    safe = isinstance(callee, tree.FunctionName) and self.is_safe(
+                        callee.function, position
+                    )
+                    self._expose_argument(argument, safe, exposed)
+                return
+            case tree.Builtin(arguments=arguments):
+                for argument in arguments:
+                    self._expose_argument(argument, True, exposed)
+                return
+        if isinstance(node, tuple):
+            for each in node:
+                self._expose(each, exposed)
+        elif isinstance(node, tree.Variable):
+            if node.local and node.initial is not None and not node.parameter:
+                self._expose(node.initial, exposed)
+        elif isinstance(node, tree.Node):
+            for each in fields(node):
+                if each.name not in ("span", "type", "text"):
+                    self._expose(getattr(node, each.name), exposed)
+
+    def _expose_argument(
+        self, argument: tree.Expression, safe: bool, exposed: set[tree.Variable]
+    ) -> None:
+        inner = argument
+        while isinstance(inner, tree.Convert) and isinstance(inner.operand.type, PointerType):
+            inner = inner.operand
+        if safe and isinstance(inner, tree.AddressOf):
+            self._expose_parts(inner.operand, exposed)
+        elif safe and _decays(inner):
+            assert isinstance(inner, tree.Convert)
+            self._expose_parts(inner.operand, exposed)
+        else:
+            self._expose(argument, exposed)
+
+    def _expose_parts(self, node: tree.Expression, exposed: set[tree.Variable]) -> None:
+        """Look at the indexes and pointers on the way to an object, not at the object."""
+        match node:
+            case tree.Name():
+                return
+            case tree.Member(base=base, arrow=False):
+                self._expose_parts(base, exposed)
+            case tree.Subscript(base=base, index=index) if _decays(base):
+                assert isinstance(base, tree.Convert)
+                self._expose(index, exposed)
+                self._expose_parts(base.operand, exposed)
+            case _:
+                self._expose(node, exposed)
+
+
+def _names(node: tree.Expression, parameter: tree.Variable) -> bool:
+    """Whether an argument is the parameter itself, perhaps converted."""
+    while isinstance(node, tree.Convert):
+        node = node.operand
+    return isinstance(node, tree.Name) and node.variable is parameter
+
+
+def _decays(node: tree.Expression) -> bool:
+    """Whether the expression makes a pointer of an array."""
+    return (
+        isinstance(node, tree.Convert)
+        and isinstance(node.type, PointerType)
+        and isinstance(node.operand.type, ArrayType)
+    )
+
+
+def _roots(node: tree.Expression) -> set[tree.Variable]:
+    """The variable of which an expression denotes a part, if it is a part of one."""
+    while True:
+        match node:
+            case tree.Name(variable=variable):
+                return {variable}
+            case tree.Member(base=base, arrow=False):
+                node = base
+            case tree.Subscript(base=tree.Convert(operand=operand)) if isinstance(
+                operand.type, ArrayType
+            ):
+                node = operand
+            case tree.Ternary(then=then, otherwise=otherwise):
+                return (_roots(then) if then is not None else set()) | _roots(otherwise)
+            case tree.Comma(right=right):
+                node = right
+            case tree.Convert(operand=operand):
+                node = operand
+            case _:
+                return set()
+
+
+def has_effects(node: tree.Expression) -> bool:
+    """Whether evaluating the expression needs steps of its own, or changes something."""
+    return any(
+        isinstance(
+            each,
+            tree.Call
+            | tree.Builtin
+            | tree.Assignment
+            | tree.Increment
+            | tree.StatementExpression
+            | tree.Dereference
+            | tree.Subscript
+            | tree.Member
+            | tree.Ternary
+            | tree.Comma
+            | tree.CompoundLiteral,
+        )
+        or (isinstance(each, tree.Name) and not each.variable.local)
+        or (isinstance(each, tree.Operation) and each.operator in ("/", "%", "<<", ">>"))
+        or isinstance(each, tree.Convert)
+        for each in walk(node)
+    )
+
+
+def may_write(node: tree.Expression) -> bool:
+    """Whether evaluating the expression may change a variable."""
+    return any(
+        isinstance(
+            each,
+            tree.Call | tree.Assignment | tree.Increment | tree.StatementExpression | tree.Builtin,
+        )
+        for each in walk(node)
+    )

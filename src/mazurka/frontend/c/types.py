@@ -1,0 +1,325 @@
+"""C's types, and how their objects lie in cells.
+
+Memory is made of *scalar cells* (paper 004, section 4.1): an integer or a pointer is one cell,
+whatever its width; structures and arrays are the cells of their parts, one after another.  Sizes in
+bytes (`sizeof`, `offsetof`) are the compiler's; they come from the parser and never become
+addresses.  What synchronizes (`pthread_mutex_t`) is a type of its own, whatever a header makes of
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class CType:
+    """A type; two equal types are the same type."""
+
+
+@dataclass(frozen=True, slots=True)
+class VoidType(CType):
+    def __str__(self) -> str:
+        return "void"
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerType(CType):
+    """An integer type of the given width; `_Bool` has one bit of value."""
+
+    name: str
+    bits: int
+    signed: bool
+    boolean: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class FloatType(CType):
+    """A floating type.  Its values are not followed: see `docs/limits.md`."""
+
+    name: str
+    bits: int
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class PointerType(CType):
+    target: CType
+    bits: int
+
+    def __str__(self) -> str:
+        return f"{self.target} *"
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType(CType):
+    element: CType
+    length: int | None
+    """None where the number of elements is not known."""
+
+    def __str__(self) -> str:
+        return f"{self.element} [{'' if self.length is None else self.length}]"
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionType(CType):
+    result: CType
+    parameters: tuple[CType, ...]
+    variadic: bool
+
+    def __str__(self) -> str:
+        return f"{self.result} ({', '.join(map(str, self.parameters))})"
+
+
+@dataclass(frozen=True, slots=True)
+class SyncType(CType):
+    """A type of the library whose objects are not data: `pthread_mutex_t`, `pthread_t`."""
+
+    name: str
+    size: int
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class AtomicType(CType):
+    """`_Atomic` of a type: each access is one indivisible operation."""
+
+    value: CType
+
+    def __str__(self) -> str:
+        return f"_Atomic({self.value})"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    name: str
+    type: CType
+    offset: int
+    """In bits, from the beginning of the structure."""
+    bits: int | None = None
+    """The width of a bit-field."""
+
+
+@dataclass(eq=False, slots=True)
+class RecordBody:
+    """The fields of a structure or union; they are known only once it is complete."""
+
+    fields: tuple[Field, ...] = ()
+    size: int = 0
+    complete: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RecordType(CType):
+    """A structure or union; `key` tells apart those of one name."""
+
+    name: str
+    key: int
+    union: bool
+    body: RecordBody = field(compare=False, repr=False, default_factory=RecordBody)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def find(self, name: str) -> tuple[Field, ...] | None:
+        """The way to a member: through anonymous members, one after another."""
+        for each in self.body.fields:
+            if each.name == name:
+                return (each,)
+        for each in self.body.fields:
+            if not each.name and isinstance(each.type, RecordType):
+                way = each.type.find(name)
+                if way is not None:
+                    return (each, *way)
+        return None
+
+
+VOID = VoidType()
+HANDLES = frozenset({"pthread_t", "thrd_t", "pthread_key_t", "tss_t"})
+"""Types of the library whose objects are plain numbers, copied and compared at will."""
+
+
+def bare(type_: CType) -> CType:
+    """The type without `_Atomic`."""
+    return type_.value if isinstance(type_, AtomicType) else type_
+
+
+def is_scalar(type_: CType) -> bool:
+    """Whether an object of the type is one cell of data."""
+    inner = bare(type_)
+    if isinstance(inner, SyncType):
+        return inner.name in HANDLES
+    return isinstance(inner, IntegerType | FloatType | PointerType)
+
+
+def is_character(type_: CType) -> bool:
+    inner = bare(type_)
+    return isinstance(inner, IntegerType) and inner.bits == 8
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarPart:
+    """One cell of an object: where it is in it, and what it holds."""
+
+    suffix: str
+    type: CType
+    offset: int
+    """In bits, from the beginning of the object."""
+    bits: int | None = None
+
+
+@dataclass(slots=True)
+class Layouts:
+    """How many cells each type takes, and what they hold.
+
+    `mutex_cells` and its like come from the program: a mutex is one cell unless some mutex is
+    recursive, a condition variable has a cell for each thread.
+    """
+
+    threads: int = 1
+    mutex_cells: int = 1
+    known: dict[CType, tuple[ScalarPart, ...]] = field(default_factory=dict)
+
+    def parts(self, type_: CType) -> tuple[ScalarPart, ...]:
+        """The cells of an object, in the order of their addresses."""
+        found = self.known.get(type_)
+        if found is None:
+            found = self.known[type_] = tuple(self._parts(type_))
+        return found
+
+    def cells(self, type_: CType) -> int:
+        return len(self.parts(type_))
+
+    def _parts(self, type_: CType) -> Iterator[ScalarPart]:
+        inner = bare(type_)
+        match inner:
+            case ArrayType(element, length):
+                size = size_of(element) * 8
+                each = self.parts(element)
+                for position in range(length or 0):
+                    for part in each:
+                        yield ScalarPart(
+                            f"[{position}]{part.suffix}",
+                            part.type,
+                            position * size + part.offset,
+                            part.bits,
+                        )
+            case RecordType(union=True):
+                yield from self._union(inner)
+            case RecordType():
+                for member in inner.body.fields:
+                    name = f".{member.name}" if member.name else ""
+                    for part in self.parts(member.type):
+                        yield ScalarPart(
+                            name + part.suffix,
+                            part.type,
+                            member.offset + part.offset,
+                            member.bits or part.bits,
+                        )
+            case SyncType(name) if name not in HANDLES:
+                for position in range(self.sync_cells(name)):
+                    yield ScalarPart(f".{position}" if position else "", inner, 0)
+            case VoidType() | FunctionType():
+                return
+            case _:
+                yield ScalarPart("", type_, 0)
+
+    def sync_cells(self, name: str) -> int:
+        """How many cells an object of the library takes."""
+        match name:
+            case "pthread_mutex_t" | "mtx_t":
+                return self.mutex_cells
+            case "pthread_cond_t" | "cnd_t":
+                return self.threads
+            case "pthread_rwlock_t":
+                return 1 + self.threads
+            case "pthread_barrier_t":
+                return 3
+            case _:
+                return 1
+
+    def _union(self, type_: RecordType) -> Iterator[ScalarPart]:
+        """A union whose members look alike cell by cell; others take no cells and are refused."""
+        members = [self.parts(member.type) for member in type_.body.fields]
+        longest = max(members, key=len, default=())
+        if all(
+            part.offset == other.offset and cell_class(part.type) == cell_class(other.type)
+            for each in members
+            for part, other in zip(each, longest, strict=False)
+        ):
+            yield from longest
+
+    def has_cells(self, type_: CType) -> bool:
+        """Whether the type can be laid out: a union of unlike members cannot."""
+        inner = bare(type_)
+        if isinstance(inner, ArrayType):
+            return self.has_cells(inner.element)
+        if isinstance(inner, RecordType):
+            if inner.union and inner.body.fields and not self.parts(inner):
+                return all(not self.parts(member.type) for member in inner.body.fields)
+            return all(self.has_cells(member.type) for member in inner.body.fields)
+        return True
+
+    def field_cell(self, type_: RecordType, member: Field) -> int:
+        """The offset of a member in cells."""
+        if type_.union:
+            return 0
+        total = 0
+        for each in type_.body.fields:
+            if each is member:
+                break
+            total += self.cells(each.type)
+        return total
+
+    def cell_at(self, type_: CType, offset: int) -> int | None:
+        """The cell at an offset in bytes; None where no scalar begins."""
+        for position, part in enumerate(self.parts(type_)):
+            if part.offset == offset * 8:
+                return position
+        return None
+
+    def classes(self, type_: CType) -> tuple[object, ...]:
+        """What the cells of a type hold: memory of equal classes can be read as that type."""
+        return tuple(cell_class(part.type) for part in self.parts(type_))
+
+
+def cell_class(type_: CType) -> object:
+    """What two types have in common that can share a cell: width, or being a pointer."""
+    inner = bare(type_)
+    match inner:
+        case IntegerType(bits=bits, boolean=boolean):
+            return "bool" if boolean else bits
+        case PointerType():
+            return "pointer"
+        case FloatType(bits=bits):
+            return f"float {bits}"
+        case SyncType(name):
+            return name
+        case _:
+            return str(inner)
+
+
+def size_of(type_: CType) -> int:
+    """The size in bytes."""
+    inner = bare(type_)
+    match inner:
+        case IntegerType(bits=bits, boolean=boolean):
+            return 1 if boolean else bits // 8
+        case FloatType(bits=bits) | PointerType(bits=bits):
+            return bits // 8
+        case ArrayType(element, length):
+            return size_of(element) * (length or 0)
+        case RecordType(body=body):
+            return body.size
+        case SyncType(size=size):
+            return size
+        case _:
+            return 1

@@ -1,0 +1,64 @@
+"""What expressions denote while a program is elaborated: values and places.
+
+A pointer is the address of a cell.  Numbers that are not addresses and are converted to pointers
+lie far away from all cells (`FAR`), functions below zero; so neither can be mistaken for an
+address, and following one is a fault.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from mazurka.frontend.c.types import CType
+from mazurka.ir.expressions import Const, Expr
+
+FAR = 1 << 40
+"""A number n that is converted to a pointer becomes FAR + n."""
+NEAR = 1 << 36
+"""Numbers from -NEAR to NEAR can become pointers."""
+NOWHERE = 1 << 44
+"""A pointer that was never set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """The value of a scalar expression."""
+
+    type: CType
+    expr: Expr
+    inside: tuple[CType, int] | None = None
+    """For a `char *`: so many bytes behind the beginning of an object of that type, where `expr`
+    is the address of the object."""
+
+    @property
+    def constant(self) -> int | None:
+        return self.expr.value if isinstance(self.expr, Const) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """The value of a structure: its cells, in order."""
+
+    type: CType
+    exprs: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An object that an expression denotes."""
+
+    type: CType
+    address: Expr
+    shared: bool
+    """Whether other threads may access it."""
+    title: str
+    bits: int | None = None
+    """The width of a bit-field."""
+    variable: str = ""
+    """The key of a variable that may be without a value."""
+    direct: bool = True
+    """Whether the object is known to exist: no pointer led to it."""
+
+    def at(self, type_: CType, address: Expr, title: str, bits: int | None = None) -> Place:
+        """A part of the object."""
+        return replace(self, type=type_, address=address, title=title, bits=bits, variable="")
