@@ -36,6 +36,9 @@ def check(
     granularity: str | None = None,
     max_threads: int = 8,
     max_depth: int = 8,
+    model: str = "lp64",
+    heap: int = 8,
+    overflow: bool = False,
     limit_seconds: float | None = None,
     limit_bytes: int | None = None,
     explore_all: bool = False,
@@ -67,7 +70,17 @@ def check(
         self_check=self_check,
         deterministic=deterministic,
         properties=None if properties is None else tuple(properties),
-        reading=_reading(language, definitions, merge, granularity, max_threads, max_depth),
+        reading=Reading(
+            language=language,
+            definitions={name: str(value) for name, value in (definitions or {}).items()},
+            merge=merge,
+            granularity=granularity,
+            max_threads=max_threads,
+            max_depth=max_depth,
+            model=model,
+            heap=heap,
+            overflow=overflow,
+        ),
         limit_seconds=limit_seconds,
         limit_bytes=limit_bytes,
         explore_all=explore_all,
@@ -94,6 +107,9 @@ def compare(
     granularity: str | None = None,
     max_threads: int = 8,
     max_depth: int = 8,
+    model: str = "lp64",
+    heap: int = 8,
+    overflow: bool = False,
     limit_seconds: float | None = None,
     limit_bytes: int | None = None,
     symmetry: bool = True,
@@ -111,7 +127,17 @@ def compare(
         engine=engine,
         order=order,
         properties=None if properties is None else tuple(properties),
-        reading=_reading(language, definitions, merge, granularity, max_threads, max_depth),
+        reading=Reading(
+            language=language,
+            definitions={name: str(value) for name, value in (definitions or {}).items()},
+            merge=merge,
+            granularity=granularity,
+            max_threads=max_threads,
+            max_depth=max_depth,
+            model=model,
+            heap=heap,
+            overflow=overflow,
+        ),
         limit_seconds=limit_seconds,
         limit_bytes=limit_bytes,
         explore_all=True,
@@ -146,20 +172,3 @@ def save_trace(path: str | os.PathLike[str], verdict: Verdict) -> None:
     """Save a verdict's counterexample for `replay`."""
     save(os.fspath(path), verdict)
 
-
-def _reading(
-    language: str | None,
-    definitions: Mapping[str, object] | None,
-    merge: bool,
-    granularity: str | None,
-    max_threads: int,
-    max_depth: int,
-) -> Reading:
-    return Reading(
-        language=language,
-        definitions={name: str(value) for name, value in (definitions or {}).items()},
-        merge=merge,
-        granularity=granularity,
-        max_threads=max_threads,
-        max_depth=max_depth,
-    )

@@ -93,6 +93,13 @@ Granularity = Annotated[
 ]
 MaxThreads = Annotated[int, option("--max-threads N", "Most threads created at run time.")]
 MaxDepth = Annotated[int, option("--max-depth N", "Deepest recursion of a function.")]
+Model = Annotated[
+    str, option("--model ilp32|lp64", "For C: the width of long and of pointers, 32 or 64 bits.")
+]
+Heap = Annotated[
+    int, option("--heap N", "For C: most objects that each place in the code allocates.")
+]
+Overflow = Annotated[bool, option("--overflow", "For C: signed overflow is an error.")]
 Json = Annotated[bool, option("--json", "Print one JSON object on stdout.")]
 
 Form = Annotated[

@@ -94,6 +94,9 @@ def check(
     granularity: args.Granularity = None,
     max_threads: args.MaxThreads = 8,
     max_depth: args.MaxDepth = 8,
+    model: args.Model = "lp64",
+    heap: args.Heap = 8,
+    overflow: args.Overflow = False,
 ) -> int:
     """Check assertions, deadlocks, hangs and data races of a model.
 
@@ -125,6 +128,9 @@ def check(
                 granularity=granularity,
                 max_threads=max_threads,
                 max_depth=max_depth,
+                model=model,
+                heap=heap,
+                overflow=overflow,
             ),
             limit_seconds=args.seconds(limit_time),
             limit_bytes=args.megabytes(limit_memory),

@@ -46,6 +46,9 @@ def compare(
     granularity: args.Granularity = None,
     max_threads: args.MaxThreads = 8,
     max_depth: args.MaxDepth = 8,
+    model: args.Model = "lp64",
+    heap: args.Heap = 8,
+    overflow: args.Overflow = False,
 ) -> int:
     """Run every strategy on one model and compare states, time and memory.
 
@@ -75,6 +78,9 @@ def compare(
                 granularity=granularity,
                 max_threads=max_threads,
                 max_depth=max_depth,
+                model=model,
+                heap=heap,
+                overflow=overflow,
             ),
             limit_seconds=args.seconds(limit_time),
             limit_bytes=args.megabytes(limit_memory),

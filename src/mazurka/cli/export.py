@@ -31,6 +31,9 @@ def export(
     no_merge: args.NoMerge = False,
     max_threads: args.MaxThreads = 8,
     max_depth: args.MaxDepth = 8,
+    model: args.Model = "lp64",
+    heap: args.Heap = 8,
+    overflow: args.Overflow = False,
     ascii_form: Annotated[
         bool, args.option("--ascii", "With aiger: the readable form (aag), not the binary one.")
     ] = False,
@@ -92,6 +95,9 @@ def export(
             merge=not no_merge,
             max_threads=max_threads,
             max_depth=max_depth,
+            model=model,
+            heap=heap,
+            overflow=overflow,
         )
         given = {"--ascii": ascii_form, "--interleaving": interleaving, "--property": asked}
         given |= {"--unrolling": unrolling is not None, "--ltl": ltl, "--fair": fair}

@@ -6,7 +6,7 @@ from mazurka.deadline import TimeLimitError
 from mazurka.errors import MazurkaError
 from mazurka.frontend.registry import Frontend
 from mazurka.ir.program import Program
-from mazurka.search.reading import Reading
+from mazurka.search.reading import FOR_C, Reading
 
 _SETTLED = "--max-threads and --max-depth were settled when the program was exported"
 REFUSED = {
@@ -15,6 +15,7 @@ REFUSED = {
     "granularity": "--granularity is for models; an exported program's steps are settled",
     "max_threads": _SETTLED,
     "max_depth": _SETTLED,
+    **FOR_C,
 }
 
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TypedDict, TypeVar
 
 from mazurka.errors import MazurkaError, OptionError
 from mazurka.ir.passes.merge import GRANULARITIES
@@ -24,7 +24,7 @@ from mazurka.report.outputs import refuse_to_overwrite, write
 from mazurka.report.trace import ReplayMismatch, Trace, confirm, run_schedule
 from mazurka.report.verdict import Verdict, program_digest, source_digest
 from mazurka.search import Move, Violation
-from mazurka.search.reading import Reading
+from mazurka.search.reading import MODELS, Reading
 from mazurka.search.result import LASSO
 from mazurka.version import __version__
 
@@ -182,7 +182,31 @@ def read_reading(data: Fields) -> Reading:
         granularity=_read_granularity(options),
         max_threads=_read_count(options.get("max_threads", int)),
         max_depth=_read_count(options.get("max_depth", int)),
+        **_read_c_options(options),
     )
+
+
+class COptions(TypedDict):
+    """The options that C programs are read with."""
+
+    model: str
+    heap: int
+    overflow: bool
+
+
+def _read_c_options(options: Fields) -> COptions:
+    """Traces from before C could be read do not have its options."""
+    usual = Reading()
+    if options.values.get("model") is None:
+        return {"model": usual.model, "heap": usual.heap, "overflow": usual.overflow}
+    model = options.get("model", str)
+    if model not in MODELS:
+        raise Malformed(f"`model` is {model!r}")
+    return {
+        "model": model,
+        "heap": _read_count(options.get("heap", int)),
+        "overflow": options.get("overflow", bool),
+    }
 
 
 def _language(options: Fields) -> str | None:

@@ -22,6 +22,12 @@ class Reading:
     """`instruction` or `line`, where that decides what one step is and nothing is merged."""
     max_threads: int = 8
     max_depth: int = 8
+    model: str = "lp64"
+    """For C: how wide `long` and pointers are, `ilp32` or `lp64`."""
+    heap: int = 8
+    """For C: how many objects each place in the code may allocate."""
+    overflow: bool = False
+    """For C: whether signed overflow is an error."""
 
     def refuse(self, reasons: Mapping[str, str]) -> None:
         """Raise `OptionError` for the first of these options that was given, with its reason."""
@@ -42,7 +48,21 @@ class Reading:
             "granularity": self.granularity,
             "max_threads": self.max_threads,
             "max_depth": self.max_depth,
+            "model": self.model,
+            "heap": self.heap,
+            "overflow": self.overflow,
         }
+
+
+MODELS = ("ilp32", "lp64")
+"""How wide C's `long` and pointers can be."""
+
+FOR_C = {
+    "model": "--model is for C programs",
+    "heap": "--heap is for C programs",
+    "overflow": "--overflow is for C programs",
+}
+"""Options that other languages refuse, with the reason."""
 
 
 def granularity_of(reading: Reading) -> Granularity | None:

@@ -16,7 +16,7 @@ from mazurka.search.options import (
     one_of,
     require_positive,
 )
-from mazurka.search.reading import Reading, granularity_of
+from mazurka.search.reading import MODELS, Reading, granularity_of
 from mazurka.search.registry import (
     AUTO,
     declared_options,
@@ -104,11 +104,13 @@ def validate(options: CheckOptions) -> None:
     for name in options.required:
         one_of("property", name, PROPERTIES)
     validate_granularity(options)
+    one_of("model", options.reading.model, MODELS)
     for name, value in (
         ("--limit-time", options.limit_seconds),
         ("--limit-memory", options.limit_bytes),
         ("--max-threads", options.reading.max_threads),
         ("--max-depth", options.reading.max_depth),
+        ("--heap", options.reading.heap),
     ):
         require_positive(name, value)
     if options.deterministic and options.limit_seconds is not None:

@@ -32,7 +32,7 @@ def load_c(path: str | Path, reading: Reading) -> Program:
 
     name = str(path)
     text = read_source(path, "a C program (`.c` or `.i`)")
-    model = getattr(reading, "model", "lp64")
+    model = reading.model
     preprocessed = Path(name).suffix == ".i" or bool(_MARKED.search(text))
     if not preprocessed:
         text = preprocess(name, text, reading.definitions, model)
@@ -42,8 +42,8 @@ def load_c(path: str | Path, reading: Reading) -> Program:
     limits = Limits(
         reading.max_threads,
         reading.max_depth,
-        getattr(reading, "heap", 8),
-        getattr(reading, "overflow", False),
+        reading.heap,
+        reading.overflow,
     )
     return build_program(unit, limits)
 

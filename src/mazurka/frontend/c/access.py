@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mazurka.frontend.c.arithmetic import narrow
 from mazurka.frontend.c.lowering import Lowering, role_of
-from mazurka.frontend.c.memory import pointer_checks
+from mazurka.frontend.c.memory import note_written, pointer_checks, written_check
 from mazurka.frontend.c.types import (
     HANDLES,
     ArrayType,
@@ -22,7 +22,7 @@ from mazurka.frontend.c.values import NOWHERE, Place, Value, Whole
 from mazurka.frontend.kit.arithmetic import binary, conditional
 from mazurka.errors import UnsupportedError
 from mazurka.ir.expressions import ZERO, Choice, Const, Convert, Expr, Load
-from mazurka.ir.program import Assign, Kind, Operation, Span
+from mazurka.ir.program import Assign, Check, Kind, Operation, Span
 
 
 def cell_address(place: Place, offset: int) -> Expr:
@@ -50,8 +50,11 @@ def read(low: Lowering, place: Place, span: Span) -> Value | Whole:
     if isinstance(inner, FloatType) and not place.shared:
         return Value(inner, ZERO)
     if not place.shared and isinstance(place.address, Const):
+        checks = read_checks(low, place)
+        if checks:
+            low.step(Kind.LOCAL, span, f"read {place.title}", operations=checks)
         return Value(inner, Load(place.address))
-    checks = () if place.direct else pointer_checks(low, place.address, place.type, place.title)
+    checks = read_checks(low, place)
     cell = Const(low.take_temporary(role_of(inner), span))
     value: Expr = Load(place.address)
     if isinstance(inner, IntegerType) and not place.direct and inner.bits < 64:
@@ -65,6 +68,16 @@ def read(low: Lowering, place: Place, span: Span) -> Value | Whole:
         atomic=isinstance(place.type, AtomicType),
     )
     return Value(inner, Load(cell))
+
+
+def read_checks(low: Lowering, place: Place) -> list[Check]:
+    """What must hold before an object is read."""
+    if low.automaton is None:
+        return []
+    checks = written_check(low, place.address, place.direct, place.title)
+    if not place.direct:
+        checks = pointer_checks(low, place.address, place.type, place.title) + checks
+    return checks
 
 
 def _require_set(low: Lowering, place: Place, span: Span) -> None:
@@ -95,6 +108,8 @@ def _read_whole(low: Lowering, place: Place, span: Span) -> Whole:
 def write(low: Lowering, place: Place, value: Value | Whole, span: Span) -> None:
     """Store a value, which has the type of the place."""
     refuse_sync(place, span)
+    if low.automaton is not None and not low.reachable:
+        return
     if isinstance(value, Whole):
         parts = low.machine.layouts.parts(place.type)
         for position, (part, expr) in enumerate(zip(parts, value.exprs, strict=True)):
@@ -113,8 +128,11 @@ def write(low: Lowering, place: Place, value: Value | Whole, span: Span) -> None
         stored = ZERO
     if place.bits is not None and isinstance(inner_type, IntegerType):
         stored = narrow(stored, place.bits, inner_type.signed)
-    checks = () if place.direct else pointer_checks(low, place.address, place.type, place.title)
-    operations: tuple[Operation, ...] = (*checks, Assign(place.address, stored))
+    checks: list[Check] = []
+    if not place.direct:
+        checks = pointer_checks(low, place.address, place.type, place.title)
+    written = note_written(low, place.address, place.direct, span)
+    operations: tuple[Operation, ...] = (*checks, Assign(place.address, stored), *written)
     low.step(
         Kind.ACCESS if place.shared else Kind.LOCAL,
         span,

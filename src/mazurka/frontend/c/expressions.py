@@ -18,6 +18,7 @@ from mazurka.frontend.c.arithmetic import (
     opposite,
 )
 from mazurka.frontend.c.conversions import convert
+from mazurka.frontend.c.heap import allocate_for, is_allocation
 from mazurka.frontend.c.lowering import Lowering, expression
 from mazurka.frontend.c.memory import place_text
 from mazurka.frontend.c.places_of import place_of
@@ -47,6 +48,7 @@ INT = IntegerType("int", 32, True)
 
 
 @expression(tree.Number)
+@expression(tree.SizeOf)
 def _number(low: Lowering, node: tree.Number) -> Value:
     inner = bare(node.type)
     if isinstance(inner, IntegerType):
@@ -509,6 +511,8 @@ def _convert(low: Lowering, node: tree.Convert) -> Value | Whole:
     if isinstance(node.type, VoidType):
         low.effect(operand)
         return Value(VOID, ZERO)
+    if isinstance(node.type, PointerType) and is_allocation(operand):
+        return allocate_for(low, operand, node.type)
     value = low.value(operand)
     if isinstance(value, Whole):
         return value

@@ -8,6 +8,7 @@ from mazurka.frontend.c.access import cell_address, read, set_any, write
 from mazurka.frontend.c.arithmetic import wrap_number
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.lowering import Lowering, Machine, denotes, expression
+from mazurka.frontend.c.memory import reset_flags
 from mazurka.frontend.c.places_of import declare
 from mazurka.frontend.c.types import (
     HANDLES,
@@ -187,6 +188,9 @@ def initialize(low: Lowering, place: Place, variable: tree.Variable) -> None:
         value = low.value(node)
         if isinstance(value, Value):
             value = convert(low, value, variable.type, node)
+            if isinstance(value.expr, Const) and low.is_unchanging(variable):
+                low.frame.known[variable] = value
+                return
         write(low, place, value, node.span)
         return
     if not isinstance(node, tree.InitialList) and isinstance(bare(variable.type), RecordType):
@@ -239,10 +243,8 @@ def _leave_unset(low: Lowering, place: Place, span: Span) -> None:
         else:
             low.mark_unset(place.variable)
         return
-    inner = bare(place.type)
-    if isinstance(inner, SyncType):
-        return
-    set_any(low, place, span)
+    assert isinstance(place.address, Const)
+    reset_flags(low, place.address.value, span)
 
 
 @denotes(tree.CompoundLiteral)

@@ -56,6 +56,9 @@ class Found:
     """Objects of the heap: first cell, the one behind the last, the cell that says it is alive."""
     functions: tuple[str, ...] = ()
     """Functions whose address is taken."""
+    watched: tuple[tuple[int, int, int], ...] = ()
+    """Objects without first values: first cell, the one behind the last, and the first of the cells
+    that say which ones have been written."""
 
 
 @dataclass(slots=True)
@@ -113,6 +116,7 @@ class Machine:
     """What each cell holds that a pointer can lead to."""
     objects: list[tuple[int, int]] = field(default_factory=list)
     heap: list[tuple[int, int, int]] = field(default_factory=list)
+    watched: list[tuple[int, int, int]] = field(default_factory=list)
     results: int = 0
     """The address of the first thread's result; 0 where nobody asks."""
     keys: int = 0
@@ -154,6 +158,8 @@ class Lowering(ThreadBuilder):
     """By location, how many atomic sections are around it."""
     frame_cells: dict[tuple[object, ...], int] = field(default_factory=dict)
     survey: Survey = field(kw_only=True)
+    scratch: int = 0
+    """A cell of this thread that nobody reads."""
     thread_exit: Label | None = None
     """Where the thread ends."""
 
@@ -193,6 +199,11 @@ class Lowering(ThreadBuilder):
     def known_value(self, variable: tree.Variable) -> Value | None:
         """The value of a parameter that is known and never changes."""
         return self.frame.known.get(variable) if self.frames else None
+
+    def is_unchanging(self, variable: tree.Variable) -> bool:
+        """Whether a local variable keeps the value that its declaration gives it."""
+        facts = self.survey.facts(self.frame.function)
+        return variable not in facts.assigned and variable not in facts.exposed
 
     # --- control ---------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.c import tree
-from mazurka.frontend.c.arithmetic import wrap_number
+from mazurka.frontend.c.arithmetic import is_wide_unsigned, wrap_number
 from mazurka.frontend.c.lowering import Lowering, Machine, role_of
 from mazurka.frontend.c.types import (
     HANDLES,
@@ -25,11 +25,11 @@ from mazurka.frontend.c.types import (
     bare,
     cell_class,
 )
-from mazurka.frontend.c.values import Place, Value
-from mazurka.frontend.kit.arithmetic import binary, both, either
+from mazurka.frontend.c.values import NOWHERE, Place, Value
+from mazurka.frontend.kit.arithmetic import binary, both, conditional, either
 from mazurka.frontend.kit.shapes import CellDraft
-from mazurka.ir.expressions import ONE, ZERO, Const, Expr
-from mazurka.ir.program import Check, Fault, Kind, Role, Span
+from mazurka.ir.expressions import ONE, ZERO, Binary, Const, Element, Expr, Load
+from mazurka.ir.program import Assign, Check, Fault, Kind, Role, Span
 
 
 def allocate(
@@ -39,8 +39,14 @@ def allocate(
     owner: int | None,
     span: Span,
     initial: Iterable[int] | None = None,
+    *,
+    watched: bool = False,
 ) -> int:
-    """Give an object its cells; returns the address of the first."""
+    """Give an object its cells; returns the address of the first.
+
+    A `watched` object has no first values: each cell has another beside it that says whether it has
+    been written.
+    """
     storage = machine.draft.storage
     parts = machine.layouts.parts(type_)
     values = list(initial) if initial is not None else [0] * len(parts)
@@ -51,7 +57,91 @@ def allocate(
     machine.objects.append((first, first + len(parts)))
     if isinstance(bare(type_), ArrayType) or not parts:
         storage.add(CellDraft(f"{name} end", owner=owner, span=span))
+    if watched:
+        flags = len(storage.cells)
+        for part in parts:
+            title = f"{name}{part.suffix} is written"
+            storage.add(CellDraft(title, high=1, owner=owner, role=Role.SYNC, span=span))
+        machine.watched.append((first, first + len(parts), flags))
     return first
+
+
+def find_flag(low: Lowering, address: Expr, direct: bool) -> Expr | None:
+    """The address of the cell that says whether an object has been written.
+
+    None where the object has a first value; 0 where that depends on the pointer.
+    """
+    if direct:
+        root = _root(address)
+        for first, last, flags in low.machine.watched:
+            if first <= root < last:
+                return _shift(address, flags - first)
+        return None
+    intervals = low.machine.expected.watched
+    if not intervals:
+        return None
+    result: Expr = ZERO
+    for first, last, flags in reversed(intervals):
+        inside = both(binary("ge", address, Const(first)), binary("lt", address, Const(last)))
+        result = conditional(inside, binary("add", address, Const(flags - first)), result)
+    return result
+
+
+def _root(address: Expr) -> int:
+    """The constant on which an address is built."""
+    match address:
+        case Const(value):
+            return value
+        case Element(base=base):
+            return _root(base)
+        case Binary("add", left, _):
+            return _root(left)
+        case _:
+            return 0
+
+
+def _shift(address: Expr, distance: int) -> Expr:
+    """The address so many cells further on, of another object of the same form."""
+    match address:
+        case Const(value):
+            return Const(value + distance)
+        case Element(base, index, length, stride):
+            return Element(_shift(base, distance), index, length, stride)
+        case Binary("add", left, right):
+            return binary("add", _shift(left, distance), right)
+        case _:
+            return binary("add", address, Const(distance))
+
+
+def reset_flags(low: Lowering, first: int, span: Span) -> None:
+    """An object begins its life: nothing in it has been written."""
+    for start, last, flags in low.machine.watched:
+        if start == first:
+            operations = [Assign(Const(flags + each), ZERO) for each in range(last - start)]
+            low.step(Kind.LOCAL, span, "", operations=operations, atomic=True)
+
+
+def written_check(low: Lowering, address: Expr, direct: bool, title: str) -> list[Check]:
+    """What is read must have been written."""
+    flag = find_flag(low, address, direct)
+    if flag is None:
+        return []
+    known = Load(flag) if direct else conditional(binary("eq", flag, ZERO), ONE, Load(flag))
+    message = f"`{title}` is read before it is written, and may be anything"
+    return [Check(known, Fault.BOUND, message)]
+
+
+def note_written(low: Lowering, address: Expr, direct: bool, span: Span) -> list[Assign]:
+    """Remember that an object has been written."""
+    flag = find_flag(low, address, direct)
+    if flag is None:
+        return []
+    if not direct:
+        if not low.scratch:
+            cell = CellDraft("scratch", high=1, owner=low.number, role=Role.SYNC, span=span)
+            low.scratch = low.program.storage.add(cell)
+        flag = conditional(binary("eq", flag, ZERO), Const(low.scratch), flag)
+    return [Assign(flag, ONE)]
 
 
 def draft_cell(
@@ -61,9 +151,11 @@ def draft_cell(
     title, inner = name + part.suffix, bare(part.type)
     if isinstance(inner, SyncType) and inner.name not in HANDLES:
         return _draft_sync(machine, title, part, owner, span, value)
-    return CellDraft(
+    cell = CellDraft(
         title, initial=value, owner=owner, role=role_of(part.type), inferred=True, span=span
     )
+    cell.unsigned = is_wide_unsigned(part.type)
+    return cell
 
 
 def _draft_sync(
@@ -159,8 +251,6 @@ def is_among(address: Expr, intervals: list[tuple[int, int]]) -> Expr:
             return binary("eq", address, Const(low))
         return both(binary("ge", address, Const(low)), binary("le", address, Const(high)))
     middle = len(intervals) // 2
-    from mazurka.frontend.kit.arithmetic import conditional
-
     return conditional(
         binary("lt", address, Const(intervals[middle][0])),
         is_among(address, intervals[:middle]),
@@ -226,6 +316,17 @@ def find_runs(machine: Machine, classes: tuple[object, ...]) -> list[tuple[int, 
     return runs
 
 
+def bound_to_runs(low: Lowering, base: Expr, moved: Expr, target: CType) -> Expr:
+    """An address that has passed `require_same_run`, in a form whose values are known to be few."""
+    runs = find_runs(low.machine, low.machine.layouts.classes(target))
+    result: Expr = Const(NOWHERE)
+    for first, last in reversed(runs):
+        inside = both(binary("ge", base, Const(first)), binary("le", base, Const(last)))
+        offset = binary("sub", moved, Const(first))
+        result = conditional(inside, Element(Const(first), offset, last - first + 1, 1), result)
+    return result
+
+
 def require_same_run(
     low: Lowering, pointers: tuple[Expr, Expr], target: CType, span: Span, text: str
 ) -> None:
@@ -266,9 +367,6 @@ def pointer_checks(low: Lowering, address: Expr, type_: CType, text: str) -> lis
 
 def _alive_check(machine: Machine, address: Expr, text: str) -> Check:
     """The object of the heap at the address, if it is one, is alive."""
-    from mazurka.frontend.kit.arithmetic import conditional
-    from mazurka.ir.expressions import Load
-
     fine: Expr = ONE
     for first, last, alive in machine.expected.heap:
         inside = both(binary("ge", address, Const(first)), binary("le", address, Const(last - 1)))

@@ -17,7 +17,15 @@ from mazurka.errors import MazurkaError, UnsupportedError
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.clang_types import TypeReader
 from mazurka.frontend.c.places import PlaceMap
-from mazurka.frontend.c.types import ArrayType, IntegerType, PointerType, RecordType, bare
+from mazurka.frontend.c.types import (
+    VOID,
+    ArrayType,
+    CType,
+    IntegerType,
+    PointerType,
+    RecordType,
+    bare,
+)
 from mazurka.ir.program import Span
 
 _BINARY = dict(
@@ -32,6 +40,14 @@ _UNARY = dict(
 )
 _BUILTIN = re.compile(r"__(?:atomic|c11_atomic|builtin|sync)_\w+")
 _SHOWN = 100
+_SIMPLE: dict[str, CType] = {
+    "char": IntegerType("char", 8, True),
+    "unsigned char": IntegerType("unsigned char", 8, False),
+    "short": IntegerType("short", 16, True),
+    "int": IntegerType("int", 32, True),
+    "unsigned": IntegerType("unsigned int", 32, False),
+    "unsigned int": IntegerType("unsigned int", 32, False),
+}
 
 
 def parse(path: str, text: str, model: str, *, preprocessed: bool = True) -> tree.TranslationUnit:
@@ -155,6 +171,9 @@ class _Reader:
                 if child.kind.name == "PARM_DECL":
                     variable = self._variable(child)
                     variable.parameter = variable.local = True
+                    if isinstance(variable.type, ArrayType):
+                        element = variable.type.element
+                        variable.type = PointerType(element, self.types.pointer_bits)
                     parameters.append(variable)
                 elif child.kind.name == "COMPOUND_STMT":
                     body = child
@@ -456,7 +475,23 @@ class _Reader:
         return tree.Call(*head, callee, tuple(self.expression(each) for each in children[1:]))
 
     def _sizeof(self, cursor: Any, head: Any) -> tree.Expression:
-        return self._number(cursor, head)
+        found = self._number(cursor, head)
+        if not isinstance(found, tree.Number) or not head[2].startswith("sizeof"):
+            return found
+        return tree.SizeOf(*head, found.value, self._measured(cursor, head[2]))
+
+    def _measured(self, cursor: Any, text: str) -> CType | None:
+        """The type of which `sizeof` tells the size."""
+        children = list(cursor.get_children())
+        if children and children[-1].kind.is_expression():
+            return self.types.read(children[-1].type)
+        if children and "*" not in text and "[" not in text:
+            return self.types.read(children[-1].type)
+        name = re.fullmatch(r"sizeof\s*\(([\w\s]+?)\s*(\**)\s*\)", text)
+        simple = _SIMPLE.get(" ".join(name[1].split())) if name else None
+        if name and name[2]:
+            return PointerType(VOID, self.types.pointer_bits)
+        return simple
 
     def _statement_expression(self, cursor: Any, head: Any) -> tree.Expression:
         (body,) = cursor.get_children()

@@ -71,7 +71,11 @@ def declare(low: Lowering, variable: tree.Variable) -> Place:
         name = variable.name if frame.depth == 0 else f"{variable.name}#{frame.depth + 1}"
         if exposed:
             name = f"{name} of {low.plan.name}"
-        address = allocate(machine, name, variable.type, owner, variable.span)
+        watched = variable.initial is None and not variable.parameter
+        watched = watched and (exposed or not is_scalar(variable.type))
+        address = allocate(
+            machine, name, variable.type, owner, variable.span, watched=watched
+        )
         low.frame_cells[key] = address
     unset = ""
     if is_scalar(variable.type) and not exposed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.lowering import Lowering
-from mazurka.frontend.c.memory import require_same_run
+from mazurka.frontend.c.memory import bound_to_runs, require_same_run
 from mazurka.frontend.c.types import VOID, CType, PointerType, VoidType, bare, is_character
 from mazurka.frontend.c.values import Value
 from mazurka.frontend.kit.arithmetic import binary
@@ -47,6 +47,6 @@ def move_pointer(low: Lowering, pointer: Value, index: Value, node: tree.Express
         raise low.refuse(node, f"`{node.text}` moves a pointer to something of unknown size")
     base = low.hold(pointer.expr, node.span, pointer.type)
     moved = binary("add", base, binary("mul", index.expr, Const(stride)))
-    moved = low.hold(moved, node.span, pointer.type)
     require_same_run(low, (base, moved), kind.target, node.span, node.text)
-    return Value(pointer.type, moved)
+    bounded = bound_to_runs(low, base, moved, kind.target)
+    return Value(pointer.type, low.hold(bounded, node.span, pointer.type))

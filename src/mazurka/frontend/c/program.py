@@ -96,6 +96,7 @@ def _collect(machine: Machine) -> Found:
         frees=found.frees or expected.frees,
         heap=tuple(machine.heap),
         functions=tuple(each.name for each in machine.functions),
+        watched=tuple(machine.watched),
     )
 
 

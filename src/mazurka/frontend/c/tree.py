@@ -32,6 +32,13 @@ class Number(Expression):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class SizeOf(Number):
+    """`sizeof`; `measured` is the type, where it is known."""
+
+    measured: CType | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Real(Expression):
     """A floating constant; its value is not followed."""
 

@@ -204,10 +204,11 @@ class CellDraft:
     role: Role = Role.INT
     inferred: bool = False
     span: Span | None = None
+    unsigned: bool = False
 
     def finish(self) -> Cell:
         first = (self.name, self.low, self.high, self.initial, self.owner, self.role)
-        return Cell(*first, span=self.span, inferred=self.inferred)
+        return Cell(*first, span=self.span, inferred=self.inferred, unsigned=self.unsigned)
 
 
 @dataclass(slots=True)

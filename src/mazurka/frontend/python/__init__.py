@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mazurka.frontend.registry import Frontend, read_source
 from mazurka.ir.program import Program
-from mazurka.search.reading import Reading
+from mazurka.search.reading import FOR_C, Reading
 
 _TELLING = re.compile(r"^\s*(from|import) (mazurka|threading|queue)\b|^threads\b.*=", re.MULTILINE)
 """A line that a Python model has and other languages do not."""
@@ -33,6 +33,7 @@ def load_model(
 
 
 def _load(path: str, reading: Reading) -> Program:
+    reading.refuse(FOR_C)
     return load_model(
         path,
         reading.definitions,

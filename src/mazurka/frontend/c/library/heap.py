@@ -1,36 +1,172 @@
-"""The heap: a finite number of objects for each place that allocates."""
+"""`malloc` and its like, and functions that work on memory."""
 
 from __future__ import annotations
 
 from mazurka.frontend.c import tree
-from mazurka.frontend.c.access import set_any, write
-from mazurka.frontend.c.library.arguments import target_of
+from mazurka.frontend.c.access import cell_address, read, write
+from mazurka.frontend.c.conversions import convert
+from mazurka.frontend.c.heap import allocate_for
+from mazurka.frontend.c.library.arguments import strip, target_of
 from mazurka.frontend.c.lowering import Lowering, library
-from mazurka.frontend.c.memory import allocate
 from mazurka.frontend.c.types import (
     VOID,
     ArrayType,
-    CType,
     IntegerType,
     PointerType,
-    VoidType,
+    SyncType,
     bare,
     size_of,
 )
 from mazurka.frontend.c.values import Place, Value
-from mazurka.ir.expressions import ZERO, Const
+from mazurka.frontend.kit.arithmetic import binary, conditional, either
+from mazurka.ir.expressions import ONE, ZERO, Const, Expr, Load
+from mazurka.ir.program import Assign, Check, Fault, Kind
 
-_ = (set_any, write, target_of, allocate, ArrayType, IntegerType, VoidType, size_of, Place)
-
-
-def _pointed(type_: CType) -> CType:
-    kind = bare(type_)
-    return kind.target if isinstance(kind, PointerType) else VOID
+NOTHING = Value(VOID, ZERO)
 
 
-@library("malloc", "calloc", "realloc", "free")
-def _refuse(low: Lowering, node: tree.Call) -> Value:
-    raise low.refuse(node, f"`{node.text}`: the heap is not supported yet; use global variables")
+@library("malloc", "calloc")
+def _allocate(low: Lowering, node: tree.Call) -> Value:
+    return allocate_for(low, node, PointerType(VOID, 64))
 
 
-__all__ = ["Const", "ZERO"]
+@library("realloc")
+def _reallocate(low: Lowering, node: tree.Call) -> Value:
+    raise low.refuse(node, "`realloc` is not supported; allocate enough at first")
+
+
+@library("free")
+def _free(low: Lowering, node: tree.Call) -> Value:
+    """Free an object; what is not alive, or no object of the heap, cannot be freed."""
+    low.machine.found.frees = True
+    pointer = low.scalar(strip(node.arguments[0]))
+    address = low.hold(pointer.expr, node.span, pointer.type)
+    alive: Expr = ZERO
+    target: Expr = ZERO
+    for first, _, flag in reversed(low.machine.expected.heap):
+        here = binary("eq", address, Const(first))
+        alive = conditional(here, Load(Const(flag)), alive)
+        target = conditional(here, Const(flag), target)
+    message = f"`{node.text}` frees what is not allocated, or freed already"
+    null = binary("eq", address, ZERO)
+    if not low.machine.expected.heap:
+        check = Check(null, Fault.MEMORY, message)
+        if low.machine.expected.frees:
+            low.step(Kind.LOCAL, node.span, node.text, operations=(check,), atomic=True)
+        return NOTHING
+    ways = [
+        (null, ()),
+        (
+            binary("ne", address, ZERO),
+            (Check(alive, Fault.MEMORY, message), Assign(target, ZERO)),
+        ),
+    ]
+    low.take_one_of(Kind.LOCAL, node.span, node.text, ways, atomic=True)
+    return NOTHING
+
+
+def _whole_object(low: Lowering, node: tree.Call, position: int) -> Place:
+    place = target_of(low, node.arguments[position])
+    if place is None:
+        raise low.refuse(node, f"`{node.text}` works on a null pointer")
+    return place
+
+
+def _cells(low: Lowering, node: tree.Call, place: Place) -> list[tuple[Place, int]]:
+    """The cells of so many bytes, each with where it is."""
+    size = low.scalar(node.arguments[2]).constant
+    if size is None:
+        raise low.refuse(node, f"`{node.text}`: the number of bytes must be a constant")
+    type_ = place.type
+    if isinstance(bare(type_), ArrayType):
+        type_ = bare(type_).element  # type: ignore[attr-defined]
+    each = size_of(type_)
+    if each == 0 or size % each or not low.machine.layouts.cells(type_):
+        raise low.refuse(node, f"`{node.text}`: {size} bytes are no whole number of {type_}")
+    found = []
+    parts = low.machine.layouts.parts(ArrayType(type_, size // each))
+    for offset, part in enumerate(parts):
+        address = cell_address(place, offset)
+        found.append((place.at(part.type, address, place.title + part.suffix, part.bits), offset))
+    return found
+
+
+@library("memset")
+def _memset(low: Lowering, node: tree.Call) -> Value:
+    place = _whole_object(low, node, 0)
+    value = low.scalar(node.arguments[1]).constant
+    if value is None:
+        raise low.refuse(node, f"`{node.text}`: the value must be a constant")
+    for cell, _ in _cells(low, node, place):
+        inner = bare(cell.type)
+        if isinstance(inner, SyncType):
+            continue
+        if value & 255 == 0 or isinstance(inner, IntegerType):
+            number = 0
+            if isinstance(inner, IntegerType):
+                number = int.from_bytes(bytes([value & 255]) * (inner.bits // 8), "little")
+            whole = IntegerType("unsigned long long", 64, False)
+            held = number - (1 << 64) if number >= 1 << 63 else number
+            given = Value(whole, Const(held))
+            given = convert(low, given, inner, node) if number else Value(inner, ZERO)
+            write(low, cell, given, node.span)
+        else:
+            raise low.refuse(node, f"`{node.text}` makes pointers of bytes")
+    return Value(node.type, place.address)
+
+
+@library("memcpy", "memmove")
+def _memcpy(low: Lowering, node: tree.Call) -> Value:
+    target, source = _whole_object(low, node, 0), _whole_object(low, node, 1)
+    first, second = _cells(low, node, target), _cells(low, node, source)
+    classes = low.machine.layouts
+    if classes.classes(target.type) != classes.classes(source.type) or len(first) != len(second):
+        raise low.refuse(node, f"`{node.text}` copies between different types")
+    values = []
+    for cell, _ in second:
+        value = read(low, cell, node.span)
+        assert isinstance(value, Value)
+        values.append(Value(value.type, low.hold(value.expr, node.span, value.type)))
+    for (cell, _), value in zip(first, values, strict=True):
+        write(low, cell, convert(low, value, cell.type, node), node.span)
+    return Value(node.type, target.address)
+
+
+@library("strcpy")
+def _strcpy(low: Lowering, node: tree.Call) -> Value:
+    source = node.arguments[1]
+    while isinstance(source, tree.Convert):
+        source = source.operand
+    if not isinstance(source, tree.Text):
+        raise low.refuse(node, f"`{node.text}`: the source must be a string literal")
+    from mazurka.frontend.c.places_of import follow
+    from mazurka.frontend.c.pointers import move_pointer
+
+    target = low.scalar(node.arguments[0])
+    target = Value(target.type, low.hold(target.expr, node.span, target.type))
+    kind = bare(target.type)
+    assert isinstance(kind, PointerType)
+    for offset, byte in enumerate(source.data):
+        moved = move_pointer(low, target, Value(IntegerType("int", 32, True), Const(offset)), node)
+        place = follow(low, moved, kind.target, f"{node.arguments[0].text}[{offset}]")
+        write(low, place, Value(kind.target, Const(byte)), node.span)
+    return target
+
+
+@library("sscanf", "scanf", "fscanf", "gets", "fgets", "getchar", "atoi", "strtol")
+def _input(low: Lowering, node: tree.Call) -> Value:
+    """Input may be anything; what it is stored in gets any value."""
+    from mazurka.frontend.c.access import choose_any, set_any
+
+    name = node.callee.text
+    if name in ("gets", "fgets"):
+        raise low.refuse(node, f"`{name}` is not supported; use __VERIFIER_nondet_char()")
+    if "scanf" in name:
+        for argument in node.arguments[1 if name == "scanf" else 2 :]:
+            place = target_of(low, argument)
+            if place is not None:
+                set_any(low, place, node.span)
+    return choose_any(low, node.type, node.span, node.text)
+
+
+_ = (either, ONE)

@@ -1,0 +1,136 @@
+"""The heap: each place that allocates has a finite number of objects (`--heap`).
+
+What an allocated object looks like follows from the pointer that receives it, or from the `sizeof`
+that measures it; otherwise it is bytes.  Objects are not used again after `free`, so that every use
+of a freed object is noticed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mazurka.errors import UnsupportedError
+from mazurka.frontend.c import tree
+from mazurka.frontend.c.lowering import Lowering
+from mazurka.frontend.c.memory import allocate
+from mazurka.frontend.c.survey import walk
+from mazurka.frontend.c.types import (
+    ArrayType,
+    CType,
+    IntegerType,
+    PointerType,
+    VoidType,
+    bare,
+    size_of,
+)
+from mazurka.frontend.c.values import Value
+from mazurka.frontend.kit.arithmetic import binary
+from mazurka.frontend.kit.shapes import CellDraft
+from mazurka.ir.expressions import ONE, Const, Load
+from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role
+
+CHAR = IntegerType("char", 8, True)
+ALLOCATORS = frozenset({"malloc", "calloc"})
+
+
+def is_allocation(node: tree.Expression) -> bool:
+    """Whether the expression allocates memory."""
+    return (
+        isinstance(node, tree.Call)
+        and isinstance(node.callee, tree.FunctionName)
+        and node.callee.function.name in ALLOCATORS
+        and not node.callee.function.defined
+    )
+
+
+def allocate_for(low: Lowering, node: tree.Expression, pointer: PointerType) -> Value:
+    """Allocate an object for a pointer of a type."""
+    assert isinstance(node, tree.Call)
+    assert isinstance(node.callee, tree.FunctionName)
+    if not low.reachable:
+        return Value(pointer, Const(0))
+    size = 1
+    for argument in node.arguments:
+        value = low.scalar(argument)
+        if value.constant is None:
+            raise UnsupportedError.at(
+                argument.span,
+                f"`{argument.text}`: how much is allocated must be a constant; use a constant, or"
+                " an array that is large enough",
+            )
+        size *= value.constant
+    element = pointer.target
+    if isinstance(element, VoidType):
+        element = _measured(node) or CHAR
+    each = size_of(element)
+    if size <= 0 or each == 0:
+        raise low.refuse(node, f"`{node.text}` allocates {size} bytes")
+    if size < each or size % each:
+        raise low.refuse(
+            node, f"`{node.text}` allocates {size} bytes, which are no {element} (of {each})"
+        )
+    type_: CType = ArrayType(element, size // each)
+    if not low.machine.layouts.has_cells(type_):
+        raise low.refuse(node, f"`{node.text}`: {element} is a union of unlike members")
+    zeroed = node.callee.function.name == "calloc"
+    return Value(pointer, _take_slot(low, node, type_, zeroed).expr)
+
+
+def _measured(node: tree.Call) -> CType | None:
+    """The type that a `sizeof` among the arguments measures."""
+    for argument in node.arguments:
+        for each in walk(argument):
+            if isinstance(each, tree.SizeOf):
+                return each.measured
+    return None
+
+
+def _take_slot(low: Lowering, node: tree.Call, type_: CType, zeroed: bool) -> Value:
+    """Take the next object of this place."""
+    span, machine = node.span, low.machine
+    count = machine.limits.heap if low.loop_depth else 1
+    firsts = [_make(low, node, type_, f"{number + 1}", zeroed) for number in range(count)]
+    if count == 1:
+        first, alive = firsts[0]
+        if alive:
+            operations = (Assign(Const(alive), ONE),)
+            low.step(Kind.LOCAL, span, node.text, operations=operations, atomic=True)
+        return Value(node.type, Const(first))
+    title = f"allocated at line {span.line}"
+    cell = CellDraft(title, high=count, owner=low.number, role=Role.SYNC, span=span)
+    counter = Const(low.program.storage.add(cell))
+    result = Const(low.take_temporary(Role.POINTER, span))
+    message = f"more than {count} objects are allocated by `{node.text}` (--heap)"
+    ways: list[tuple[object, tuple[Operation, ...]]] = []
+    made = Load(counter)
+    for position, (first, alive) in enumerate(firsts):
+        steps: tuple[Operation, ...] = (
+            Assign(result, Const(first)),
+            Assign(counter, Const(position + 1)),
+        )
+        if alive:
+            steps += (Assign(Const(alive), ONE),)
+        ways.append((binary("eq", made, Const(position)), steps))
+    ways.append((binary("eq", made, Const(count)), (Check(Const(0), Fault.BOUND, message),)))
+    low.take_one_of(Kind.LOCAL, span, node.text, ways, atomic=True)  # type: ignore[arg-type]
+    return Value(node.type, Load(result))
+
+
+def _make(
+    low: Lowering, node: tree.Call, type_: CType, suffix: str, zeroed: bool
+) -> tuple[int, int]:
+    """Make an object; returns its first cell and the one that says it is alive."""
+    machine = low.machine
+    inner = bare(type_)
+    element = inner.element if isinstance(inner, ArrayType) else inner
+    name = f"{element} of {low.plan.name}:{node.span.line}:{suffix}"
+    first = allocate(machine, name, type_, None, node.span, watched=not zeroed)
+    alive = 0
+    if machine.expected.frees:
+        cell = CellDraft(f"{name} is allocated", high=1, role=Role.SYNC, span=node.span)
+        alive = machine.draft.storage.add(cell)
+        machine.heap.append((first, first + machine.layouts.cells(type_), alive))
+    return first, alive
+
+
+_ = Callable
