@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from mazurka.errors import UnsupportedError
 from mazurka.frontend.c.arithmetic import narrow
-from mazurka.frontend.c.lowering import Lowering, role_of
+from mazurka.frontend.c.lowering import CLowering, role_of
 from mazurka.frontend.c.memory import note_written, pointer_checks, written_check
 from mazurka.frontend.c.types import (
     HANDLES,
@@ -18,18 +19,17 @@ from mazurka.frontend.c.types import (
     bare,
     is_scalar,
 )
-from mazurka.frontend.c.values import NOWHERE, Place, Value, Whole
+from mazurka.frontend.c.values import NOWHERE, ObjectPlace, Scalar, Whole
 from mazurka.frontend.kit.arithmetic import binary, conditional
-from mazurka.errors import UnsupportedError
 from mazurka.ir.expressions import ZERO, Choice, Const, Convert, Expr, Load
 from mazurka.ir.program import Assign, Check, Kind, Operation, Span
 
 
-def cell_address(place: Place, offset: int) -> Expr:
+def cell_address(place: ObjectPlace, offset: int) -> Expr:
     return binary("add", place.address, Const(offset))
 
 
-def refuse_sync(place: Place, span: Span) -> None:
+def refuse_sync(place: ObjectPlace, span: Span) -> None:
     inner = bare(place.type)
     if isinstance(inner, SyncType) and inner.name not in HANDLES:
         raise UnsupportedError.at(
@@ -37,7 +37,7 @@ def refuse_sync(place: Place, span: Span) -> None:
         )
 
 
-def read(low: Lowering, place: Place, span: Span) -> Value | Whole:
+def read(low: CLowering, place: ObjectPlace, span: Span) -> Scalar | Whole:
     """The value of an object; a structure is read cell by cell."""
     refuse_sync(place, span)
     if isinstance(place.type, ArrayType):
@@ -48,12 +48,12 @@ def read(low: Lowering, place: Place, span: Span) -> Value | Whole:
     if place.variable and low.automaton is not None and low.reachable:
         _require_set(low, place, span)
     if isinstance(inner, FloatType) and not place.shared:
-        return Value(inner, ZERO)
+        return Scalar(inner, ZERO)
     if not place.shared and isinstance(place.address, Const):
         checks = read_checks(low, place)
         if checks:
             low.step(Kind.LOCAL, span, f"read {place.title}", operations=checks)
-        return Value(inner, Load(place.address))
+        return Scalar(inner, Load(place.address))
     checks = read_checks(low, place)
     cell = Const(low.take_temporary(role_of(inner), span))
     value: Expr = Load(place.address)
@@ -67,20 +67,20 @@ def read(low: Lowering, place: Place, span: Span) -> Value | Whole:
         operations=(*checks, Assign(cell, value)),
         atomic=isinstance(place.type, AtomicType),
     )
-    return Value(inner, Load(cell))
+    return Scalar(inner, Load(cell))
 
 
-def read_checks(low: Lowering, place: Place) -> list[Check]:
+def read_checks(low: CLowering, place: ObjectPlace) -> list[Check]:
     """What must hold before an object is read."""
     if low.automaton is None:
         return []
-    checks = written_check(low, place.address, place.direct, place.title)
+    checks = written_check(low, place)
     if not place.direct:
         checks = pointer_checks(low, place.address, place.type, place.title) + checks
     return checks
 
 
-def _require_set(low: Lowering, place: Place, span: Span) -> None:
+def _require_set(low: CLowering, place: ObjectPlace, span: Span) -> None:
     """Note a variable that may be read without having been written."""
     automaton = low.require_automaton()
     if place.variable in automaton.bound:
@@ -94,18 +94,18 @@ def _require_set(low: Lowering, place: Place, span: Span) -> None:
     low.machine.found.unset.add(place.variable)
 
 
-def _read_whole(low: Lowering, place: Place, span: Span) -> Whole:
+def _read_whole(low: CLowering, place: ObjectPlace, span: Span) -> Whole:
     parts = low.machine.layouts.parts(place.type)
     exprs = []
     for position, part in enumerate(parts):
         inner = place.at(part.type, cell_address(place, position), place.title + part.suffix)
         found = read(low, inner, span)
-        assert isinstance(found, Value)
+        assert isinstance(found, Scalar)
         exprs.append(low.hold(found.expr, span, part.type))
     return Whole(place.type, tuple(exprs))
 
 
-def write(low: Lowering, place: Place, value: Value | Whole, span: Span) -> None:
+def write(low: CLowering, place: ObjectPlace, value: Scalar | Whole, span: Span) -> None:
     """Store a value, which has the type of the place."""
     refuse_sync(place, span)
     if low.automaton is not None and not low.reachable:
@@ -114,7 +114,7 @@ def write(low: Lowering, place: Place, value: Value | Whole, span: Span) -> None
         parts = low.machine.layouts.parts(place.type)
         for position, (part, expr) in enumerate(zip(parts, value.exprs, strict=True)):
             inner = place.at(part.type, cell_address(place, position), place.title + part.suffix)
-            write(low, inner, Value(part.type, expr), span)
+            write(low, inner, Scalar(part.type, expr), span)
         return
     if value.inside is not None and value.inside[1] != 0:
         raise UnsupportedError.at(
@@ -131,7 +131,7 @@ def write(low: Lowering, place: Place, value: Value | Whole, span: Span) -> None
     checks: list[Check] = []
     if not place.direct:
         checks = pointer_checks(low, place.address, place.type, place.title)
-    written = note_written(low, place.address, place.direct, span)
+    written = note_written(low, place, span)
     operations: tuple[Operation, ...] = (*checks, Assign(place.address, stored), *written)
     low.step(
         Kind.ACCESS if place.shared else Kind.LOCAL,
@@ -144,7 +144,7 @@ def write(low: Lowering, place: Place, value: Value | Whole, span: Span) -> None
         low.mark_set(place.variable)
 
 
-def choose_any(low: Lowering, type_: CType, span: Span, text: str) -> Value:
+def choose_any(low: CLowering, type_: CType, span: Span, text: str) -> Scalar:
     """Any value of a type."""
     inner = bare(type_)
     cell = Const(low.take_temporary(role_of(inner), span))
@@ -157,16 +157,14 @@ def choose_any(low: Lowering, type_: CType, span: Span, text: str) -> Value:
         choices = 1 << inner.bits
         value = Convert(Choice(), inner.bits, inner.signed) if inner.signed else Choice()
     elif isinstance(inner, FloatType):
-        return Value(inner, ZERO)
+        return Scalar(inner, ZERO)
     else:
         raise UnsupportedError.at(span, f"there is no way to choose a {type_}")
-    low.step(
-        Kind.CHOOSE, span, text, operations=(Assign(cell, value),), choices=choices
-    )
-    return Value(inner, Load(cell))
+    low.step(Kind.CHOOSE, span, text, operations=(Assign(cell, value),), choices=choices)
+    return Scalar(inner, Load(cell))
 
 
-def set_any(low: Lowering, place: Place, span: Span) -> None:
+def set_any(low: CLowering, place: ObjectPlace, span: Span) -> None:
     """Give an object without a value any value: what is in it is not known."""
     inner = bare(place.type)
     if isinstance(inner, RecordType | ArrayType):

@@ -12,8 +12,8 @@ from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.lowering import (
     BUILTINS,
     LIBRARY,
-    Frame,
-    Lowering,
+    CallFrame,
+    CLowering,
     expression,
 )
 from mazurka.frontend.c.memory import allocate
@@ -27,9 +27,8 @@ from mazurka.frontend.c.types import (
     bare,
     is_scalar,
 )
-from mazurka.frontend.c.values import Value, Whole
+from mazurka.frontend.c.values import Scalar, Whole
 from mazurka.frontend.kit.arithmetic import binary
-from mazurka.frontend.kit.program import Label
 from mazurka.ir.expressions import ZERO, Const, Load
 from mazurka.ir.program import Check, Fault, Kind, Span
 
@@ -38,9 +37,9 @@ ATOMIC_PREFIX = "__VERIFIER_atomic_"
 
 
 @expression(tree.Call)
-def _call(low: Lowering, node: tree.Call) -> Value | Whole:
+def _call(low: CLowering, node: tree.Call) -> Scalar | Whole:
     callee = node.callee
-    while isinstance(callee, tree.Convert | tree.AddressOf):
+    while isinstance(callee, tree.Conversion | tree.AddressOf):
         callee = callee.operand
     if isinstance(callee, tree.Dereference) and isinstance(callee.type, FunctionType):
         callee = callee.operand
@@ -52,23 +51,23 @@ def _call(low: Lowering, node: tree.Call) -> Value | Whole:
         function = _function_at(low, known)
         if function is None:
             low.fail(Fault.MEMORY, f"`{node.text}` calls no function", node.span)
-            return Value(node.type, ZERO)
+            return Scalar(node.type, ZERO)
         return call_named(low, node, function)
     return _call_pointer(low, node, pointer)
 
 
-def _function_at(low: Lowering, number: int) -> tree.Function | None:
+def _function_at(low: CLowering, number: int) -> tree.CFunction | None:
     functions = low.machine.functions
     return functions[-1 - number] if 0 <= -1 - number < len(functions) else None
 
 
-def call_named(low: Lowering, node: tree.Call, function: tree.Function) -> Value | Whole:
+def call_named(low: CLowering, node: tree.Call, function: tree.CFunction) -> Scalar | Whole:
     """Call a function that is known: the program's own, or one of the library."""
     handler = LIBRARY.get(function.name)
     atomic = function.name.startswith(ATOMIC_PREFIX)
     if handler is not None and (not function.defined or function.name in _OURS):
         if not low.reachable:
-            return Value(node.type, ZERO)
+            return Scalar(node.type, ZERO)
         return handler(low, node)
     if function.name in BUILTINS and not function.defined:
         builtin = tree.Builtin(node.span, node.type, node.text, function.name, node.arguments)
@@ -88,26 +87,28 @@ def call_named(low: Lowering, node: tree.Call, function: tree.Function) -> Value
     return result
 
 
-_OURS = frozenset({"reach_error", "__VERIFIER_error", "__VERIFIER_assume", "__VERIFIER_atomic_begin",
-                   "__VERIFIER_atomic_end"})  # fmt: skip
+_OURS = frozenset(
+    {"reach_error", "__VERIFIER_error", "__VERIFIER_assume", "__VERIFIER_atomic_begin",
+     "__VERIFIER_atomic_end"}
+)  # fmt: skip
 """Functions that mean what they mean even if the program defines them."""
 
 
 def _evaluate_arguments(
-    low: Lowering, node: tree.Call, function: tree.Function
-) -> list[Value | Whole]:
+    low: CLowering, node: tree.Call, function: tree.CFunction
+) -> list[Scalar | Whole]:
     function.read()
     if len(node.arguments) < len(function.parameters):
         raise low.refuse(node, f"`{node.text}`: too few arguments")
-    values: list[Value | Whole] = []
+    values: list[Scalar | Whole] = []
     several = len(node.arguments) > 1
     for position, argument in enumerate(node.arguments):
         value = low.value(argument)
-        if isinstance(value, Value):
+        if isinstance(value, Scalar):
             if position < len(function.parameters):
                 value = convert(low, value, function.parameters[position].type, argument)
             if several:
-                value = Value(
+                value = Scalar(
                     value.type, low.hold(value.expr, node.span, value.type), value.inside
                 )
         values.append(value)
@@ -115,20 +116,20 @@ def _evaluate_arguments(
 
 
 def inline(
-    low: Lowering, function: tree.Function, arguments: list[Value | Whole], span: Span
-) -> Value | Whole:
+    low: CLowering, function: tree.CFunction, arguments: list[Scalar | Whole], span: Span
+) -> Scalar | Whole:
     """Elaborate the body of a function here; returns what it returns."""
     type_ = function.type
     assert isinstance(type_, FunctionType)
     if not low.reachable:
-        return Value(type_.result, ZERO)
+        return Scalar(type_.result, ZERO)
     depth = sum(frame.function is function for frame in low.frames)
     if depth >= low.machine.limits.max_depth:
         limit = low.machine.limits.max_depth
         low.fail(Fault.BOUND, f"`{function.name}` calls itself {limit} times (--max-depth)", span)
-        return Value(type_.result, ZERO)
+        return Scalar(type_.result, ZERO)
     body = function.read()
-    frame = Frame(function, depth, low.label(span))
+    frame = CallFrame(function, depth, low.label(span))
     frame.result = _result_cells(low, function, type_.result, depth)
     facts = low.survey.facts(function)
     low.frames.append(frame)
@@ -144,16 +145,16 @@ def inline(
             low.require_automaton().unplaced.discard(label.location)
             del name
     if isinstance(bare(type_.result), VoidType) or not low.reachable:
-        return Value(type_.result, ZERO)
+        return Scalar(type_.result, ZERO)
     loads = tuple(Load(Const(cell)) for cell in frame.result)
     if is_scalar(type_.result):
-        return Value(bare(type_.result), low.hold(loads[0], span, type_.result))
+        return Scalar(bare(type_.result), low.hold(loads[0], span, type_.result))
     held = tuple(low.hold(each, span, VOID) for each in loads)
     return Whole(type_.result, held)
 
 
 def _result_cells(
-    low: Lowering, function: tree.Function, type_: CType, depth: int
+    low: CLowering, function: tree.CFunction, type_: CType, depth: int
 ) -> tuple[int, ...]:
     size = low.machine.layouts.cells(type_)
     if not size:
@@ -167,24 +168,24 @@ def _result_cells(
     return tuple(range(address, address + size))
 
 
-def bind(low: Lowering, parameter: tree.Variable, value: Value | Whole, span: Span) -> None:
+def bind(low: CLowering, parameter: tree.Variable, value: Scalar | Whole, span: Span) -> None:
     """Give a parameter its argument."""
     facts = low.survey.facts(low.frame.function)
     if (
-        isinstance(value, Value)
+        isinstance(value, Scalar)
         and isinstance(value.expr, Const)
         and parameter not in facts.assigned
         and parameter not in facts.exposed
     ):
-        low.frame.known[parameter] = Value(bare(parameter.type), value.expr, value.inside)
+        low.frame.known[parameter] = Scalar(bare(parameter.type), value.expr, value.inside)
         return
     place = declare(low, parameter)
-    if isinstance(value, Value):
-        value = Value(value.type, value.expr)
+    if isinstance(value, Scalar):
+        value = Scalar(value.type, value.expr)
     write(low, place, value, span)
 
 
-def _call_pointer(low: Lowering, node: tree.Call, pointer: Value) -> Value | Whole:
+def _call_pointer(low: CLowering, node: tree.Call, pointer: Scalar) -> Scalar | Whole:
     """Call whatever function the pointer leads to: one way for each that it may be."""
     kind = bare(pointer.type)
     type_ = kind.target if isinstance(kind, PointerType) else VOID
@@ -223,21 +224,18 @@ def _call_pointer(low: Lowering, node: tree.Call, pointer: Value) -> Value | Who
         low.require_automaton().current = None
     low.put(end, node.span)
     if not cells:
-        return Value(node.type, ZERO)
+        return Scalar(node.type, ZERO)
     loads = tuple(Load(Const(cell)) for cell in cells)
     if is_scalar(node.type):
-        return Value(bare(node.type), loads[0])
+        return Scalar(bare(node.type), loads[0])
     return Whole(node.type, loads)
 
 
 @expression(tree.Builtin)
-def _builtin(low: Lowering, node: tree.Builtin) -> Value:
+def _builtin(low: CLowering, node: tree.Builtin) -> Scalar:
     handler = BUILTINS.get(node.name)
     if handler is None:
         raise low.refuse(node, f"`{node.name}` is not supported")
     if not low.reachable:
-        return Value(node.type, ZERO)
+        return Scalar(node.type, ZERO)
     return handler(low, node)
-
-
-_ = Label

@@ -9,10 +9,10 @@ from mazurka.frontend.c.types import (
     ArrayType,
     AtomicType,
     CType,
-    Field,
     FloatType,
     FunctionType,
     IntegerType,
+    MemberField,
     PointerType,
     RecordType,
     SyncType,
@@ -94,7 +94,7 @@ class TypeReader:
             case "RECORD":
                 return self._record(type_)
             case "ATOMIC":
-                from clang.cindex import conf
+                from clang.cindex import conf  # type: ignore[import-untyped]
 
                 return AtomicType(self.read(conf.lib.clang_Type_getValueType(type_)))
             case _:
@@ -121,14 +121,14 @@ class TypeReader:
             body.fields = tuple(self._fields(definition))
         return found
 
-    def _fields(self, definition: Any) -> list[Field]:
+    def _fields(self, definition: Any) -> list[MemberField]:
         found = []
         for each in definition.type.get_fields():
             bits = each.get_bitfield_width() if each.is_bitfield() else None
             spelled = each.spelling
             name = "" if each.is_anonymous() or "(" in spelled else spelled
             offset = each.get_field_offsetof()
-            found.append(Field(name, self.read(each.type), max(offset, 0), bits))
+            found.append(MemberField(name, self.read(each.type), max(offset, 0), bits))
         return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.arithmetic import convert_number
-from mazurka.frontend.c.lowering import Lowering
+from mazurka.frontend.c.lowering import CLowering
 from mazurka.frontend.c.memory import note_origin, require_view
 from mazurka.frontend.c.types import (
     ArrayType,
@@ -21,31 +21,31 @@ from mazurka.frontend.c.types import (
     cell_class,
     is_character,
 )
-from mazurka.frontend.c.values import FAR, NEAR, Value
+from mazurka.frontend.c.values import FAR, NEAR, Scalar
 from mazurka.frontend.kit.arithmetic import binary, both, conditional, either
-from mazurka.ir.expressions import ZERO, Const, Load, truth
+from mazurka.ir.expressions import ZERO, Const, Expr, truth
 from mazurka.ir.program import Check, Fault, Kind
 
 
-def convert(low: Lowering, value: Value, new: CType, node: tree.Expression) -> Value:
+def convert(low: CLowering, value: Scalar, new: CType, node: tree.Expression) -> Scalar:
     """The value as one of another type."""
     new, old = bare(new), bare(value.type)
     if new == old:
         return value
     match new:
         case VoidType():
-            return Value(new, ZERO)
+            return Scalar(new, ZERO)
         case FloatType():
-            return Value(new, ZERO)
+            return Scalar(new, ZERO)
         case IntegerType():
             return _to_integer(low, value, old, new, node)
         case PointerType():
             return _to_pointer(low, value, old, new, node)
         case SyncType():
             if isinstance(old, IntegerType | SyncType):
-                return Value(new, value.expr)
+                return Scalar(new, value.expr)
             if isinstance(old, PointerType):
-                return Value(new, _to_integer(low, value, old, _WORD, node).expr)
+                return Scalar(new, _to_integer(low, value, old, _WORD, node).expr)
     raise UnsupportedError.at(node.span, f"`{node.text}`: {old} cannot become {new}")
 
 
@@ -53,16 +53,16 @@ _WORD = IntegerType("long", 64, True)
 
 
 def _to_integer(
-    low: Lowering, value: Value, old: CType, new: IntegerType, node: tree.Expression
-) -> Value:
+    low: CLowering, value: Scalar, old: CType, new: IntegerType, node: tree.Expression
+) -> Scalar:
     if isinstance(old, IntegerType):
-        return Value(new, convert_number(value.expr, old, new))
+        return Scalar(new, convert_number(value.expr, old, new))
     if isinstance(old, SyncType):
-        return Value(new, convert_number(value.expr, _WORD, new))
+        return Scalar(new, convert_number(value.expr, _WORD, new))
     if isinstance(old, PointerType):
         if new.boolean:
-            return Value(new, truth(value.expr))
-        return Value(new, convert_number(_number_of(low, value, node), _WORD, new))
+            return Scalar(new, truth(value.expr))
+        return Scalar(new, convert_number(_number_of(low, value, node), _WORD, new))
     if isinstance(old, FloatType):
         raise UnsupportedError.at(
             node.span,
@@ -71,7 +71,7 @@ def _to_integer(
     raise UnsupportedError.at(node.span, f"`{node.text}`: {old} cannot become {new}")
 
 
-def _number_of(low: Lowering, value: Value, node: tree.Expression):  # type: ignore[no-untyped-def]
+def _number_of(low: CLowering, value: Scalar, node: tree.Expression) -> Expr:
     """The number that was made a pointer earlier; what an address would be is not modelled."""
     if value.inside is not None and value.inside[0] == VoidType():
         return Const(value.inside[1])  # an offset, `&((struct s *)0)->member`
@@ -85,9 +85,7 @@ def _number_of(low: Lowering, value: Value, node: tree.Expression):  # type: ign
             node.span, f"`{node.text}` makes a number of an address, which is not modelled"
         )
     held = low.hold(value.expr, node.span, value.type)
-    near = both(
-        binary("ge", held, Const(FAR - NEAR)), binary("le", held, Const(FAR + NEAR))
-    )
+    near = both(binary("ge", held, Const(FAR - NEAR)), binary("le", held, Const(FAR + NEAR)))
     fine = either(binary("eq", held, ZERO), near)
     message = f"`{node.text}` makes a number of an address, which is not modelled"
     low.step(Kind.LOCAL, node.span, node.text, operations=(Check(fine, Fault.BOUND, message),))
@@ -95,18 +93,18 @@ def _number_of(low: Lowering, value: Value, node: tree.Expression):  # type: ign
 
 
 def _to_pointer(
-    low: Lowering, value: Value, old: CType, new: PointerType, node: tree.Expression
-) -> Value:
+    low: CLowering, value: Scalar, old: CType, new: PointerType, node: tree.Expression
+) -> Scalar:
     if isinstance(old, IntegerType | SyncType):
-        return Value(new, _pointer_of(low, value, node))
+        return Scalar(new, _pointer_of(low, value, node))
     if isinstance(old, ArrayType):
-        return Value(new, value.expr)
+        return Scalar(new, value.expr)
     if isinstance(old, PointerType):
         return _between_pointers(low, value, old, new, node)
     raise UnsupportedError.at(node.span, f"`{node.text}`: {old} cannot become {new}")
 
 
-def _pointer_of(low: Lowering, value: Value, node: tree.Expression):  # type: ignore[no-untyped-def]
+def _pointer_of(low: CLowering, value: Scalar, node: tree.Expression) -> Expr:
     """A pointer that leads nowhere and remembers the number."""
     known = value.constant
     if known is not None:
@@ -123,10 +121,10 @@ def _pointer_of(low: Lowering, value: Value, node: tree.Expression):  # type: ig
 
 
 def _between_pointers(
-    low: Lowering, value: Value, old: PointerType, new: PointerType, node: tree.Expression
-) -> Value:
+    low: CLowering, value: Scalar, old: PointerType, new: PointerType, node: tree.Expression
+) -> Scalar:
     if isinstance(old.target, FunctionType) or isinstance(new.target, FunctionType):
-        return Value(new, value.expr)
+        return Scalar(new, value.expr)
     if value.inside is not None and not _is_bytes(new.target):
         return _from_bytes(low, value, new, node)
     if _is_bytes(new.target):
@@ -135,10 +133,10 @@ def _between_pointers(
             inside = (old.target, 0)
             if value.constant != 0:
                 note_origin(low, old.target)
-        return Value(new, value.expr, inside)
+        return Scalar(new, value.expr, inside)
     if _agree(old.target, new.target):
-        return Value(new, value.expr)
-    held = Value(new, low.hold(value.expr, node.span, new))
+        return Scalar(new, value.expr)
+    held = Scalar(new, low.hold(value.expr, node.span, new))
     if not _is_bytes(old.target):
         note_origin(low, old.target)
     require_view(low, held, _element(new.target), node.span, node.text)
@@ -160,21 +158,17 @@ def _agree(old: CType, new: CType) -> bool:
     """Whether two types differ in nothing that matters: signs, qualifiers, an array's length."""
     old, new = _element(old), _element(new)
     if isinstance(old, RecordType) or isinstance(new, RecordType):
-        return bare(old) == bare(new) or (
-            isinstance(new, RecordType) and not new.body.complete
-        )
+        return bare(old) == bare(new) or (isinstance(new, RecordType) and not new.body.complete)
     return cell_class(old) == cell_class(new)
 
 
-def _from_bytes(
-    low: Lowering, value: Value, new: PointerType, node: tree.Expression
-) -> Value:
+def _from_bytes(low: CLowering, value: Scalar, new: PointerType, node: tree.Expression) -> Scalar:
     """A pointer back from bytes: to a member, or to the structure around one."""
     assert value.inside is not None
     origin, offset = value.inside
     layouts = low.machine.layouts
     if offset == 0 and _agree(origin, new.target):
-        return Value(new, value.expr)
+        return Scalar(new, value.expr)
     if isinstance(origin, VoidType):
         raise UnsupportedError.at(node.span, f"`{node.text}` makes a pointer of an offset")
     if offset >= 0:
@@ -193,10 +187,7 @@ def _from_bytes(
                 node.span, f"`{node.text}`: {new.target} has no {origin} at {-offset} bytes"
             )
         moved = binary("sub", value.expr, Const(cell))
-    held = Value(new, low.hold(moved, node.span, new))
+    held = Scalar(new, low.hold(moved, node.span, new))
     note_origin(low, origin)
     require_view(low, held, _element(new.target), node.span, node.text)
     return held
-
-
-_ = Load

@@ -7,6 +7,8 @@ is kept in a temporary.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import read, write
@@ -19,7 +21,7 @@ from mazurka.frontend.c.arithmetic import (
 )
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.heap import allocate_for, is_allocation
-from mazurka.frontend.c.lowering import Lowering, expression
+from mazurka.frontend.c.lowering import CLowering, expression
 from mazurka.frontend.c.memory import place_text
 from mazurka.frontend.c.places_of import place_of
 from mazurka.frontend.c.pointers import difference, move_pointer
@@ -38,7 +40,7 @@ from mazurka.frontend.c.types import (
     bare,
     is_scalar,
 )
-from mazurka.frontend.c.values import Place, Value, Whole
+from mazurka.frontend.c.values import ObjectPlace, Scalar, Whole
 from mazurka.frontend.kit.arithmetic import binary, boolean, unary
 from mazurka.frontend.kit.program import Label
 from mazurka.ir.expressions import ONE, ZERO, Const, Expr, Load, negate
@@ -47,13 +49,13 @@ from mazurka.ir.program import Assign, Check, Fault, Kind, Role, Span
 INT = IntegerType("int", 32, True)
 
 
-@expression(tree.Number)
+@expression(tree.IntegerConstant)
 @expression(tree.SizeOf)
-def _number(low: Lowering, node: tree.Number) -> Value:
+def _number(low: CLowering, node: tree.IntegerConstant) -> Scalar:
     inner = bare(node.type)
     if isinstance(inner, IntegerType):
-        return Value(inner, convert_number(Const(_held(node.value)), inner, inner))
-    return Value(node.type, Const(_held(node.value)))
+        return Scalar(inner, convert_number(Const(_held(node.value)), inner, inner))
+    return Scalar(node.type, Const(_held(node.value)))
 
 
 def _held(value: int) -> int:
@@ -61,20 +63,20 @@ def _held(value: int) -> int:
 
 
 @expression(tree.Real)
-def _real(low: Lowering, node: tree.Real) -> Value:
-    return Value(node.type, ZERO)
+def _real(low: CLowering, node: tree.Real) -> Scalar:
+    return Scalar(node.type, ZERO)
 
 
 @expression(tree.FunctionName)
-def _function(low: Lowering, node: tree.FunctionName) -> Value:
-    return Value(PointerType(node.type, 64), Const(low.machine.number_of(node.function)))
+def _function(low: CLowering, node: tree.FunctionName) -> Scalar:
+    return Scalar(PointerType(node.type, 64), Const(low.machine.number_of(node.function)))
 
 
 @expression(tree.Name)
 @expression(tree.Dereference)
 @expression(tree.Subscript)
 @expression(tree.Member)
-def _read(low: Lowering, node: tree.Expression) -> Value | Whole:
+def _read(low: CLowering, node: tree.Expression) -> Scalar | Whole:
     if isinstance(node, tree.Name):
         known = low.known_value(node.variable)
         if known is not None:
@@ -85,47 +87,47 @@ def _read(low: Lowering, node: tree.Expression) -> Value | Whole:
         raise low.refuse(node, f"`{node.text}` is not supported")
     place = place_of(low, node)
     if isinstance(place.type, ArrayType):
-        return Value(PointerType(place.type.element, 64), place.address)
+        return Scalar(PointerType(place.type.element, 64), place.address)
     return read(low, place, node.span)
 
 
-@expression(tree.Text)
-def _text(low: Lowering, node: tree.Text) -> Value:
-    return Value(node.type, Const(place_text(low.machine, node)))
+@expression(tree.StringLiteral)
+def _text(low: CLowering, node: tree.StringLiteral) -> Scalar:
+    return Scalar(node.type, Const(place_text(low.machine, node)))
 
 
 @expression(tree.AddressOf)
-def _address(low: Lowering, node: tree.AddressOf) -> Value:
+def _address(low: CLowering, node: tree.AddressOf) -> Scalar:
     operand = node.operand
     if isinstance(operand, tree.FunctionName):
         return low.scalar(operand)
     offset = _constant_offset(low, operand)
     if offset is not None:
-        return Value(node.type, ZERO if offset == 0 else Const(offset), inside=(VOID, offset))
+        return Scalar(node.type, ZERO if offset == 0 else Const(offset), inside=(VOID, offset))
     if isinstance(operand, tree.Dereference):
-        return Value(node.type, low.scalar(operand.operand).expr)
+        return Scalar(node.type, low.scalar(operand.operand).expr)
     if isinstance(operand, tree.Subscript):
         base = operand.base
-        if isinstance(base, tree.Convert) and isinstance(base.operand.type, ArrayType):
+        if isinstance(base, tree.Conversion) and isinstance(base.operand.type, ArrayType):
             array = place_of(low, base.operand)
             return _address_in_array(low, operand, array, base.operand.type, node.type)
         pointer, index = low.scalar(base), low.scalar(operand.index)
         moved = move_pointer(low, pointer, index, operand)
-        return Value(node.type, moved.expr)
+        return Scalar(node.type, moved.expr)
     place = place_of(low, operand)
-    return Value(node.type, place.address)
+    return Scalar(node.type, place.address)
 
 
 def _address_in_array(
-    low: Lowering, node: tree.Subscript, array: Place, type_: ArrayType, result: CType
-) -> Value:
+    low: CLowering, node: tree.Subscript, array: ObjectPlace, type_: ArrayType, result: CType
+) -> Scalar:
     """`&a[i]`, where i may be the number of elements."""
     index = low.scalar(node.index)
     stride = low.machine.layouts.cells(type_.element)
     length = type_.length or 0
     known = index.constant
     if known is not None and 0 <= known <= length:
-        return Value(result, binary("add", array.address, Const(known * stride)))
+        return Scalar(result, binary("add", array.address, Const(known * stride)))
     held = low.hold(index.expr, node.span, index.type)
     fine = binary("le", held, Const(length))
     message = f"`{node.text}`: the index is outside of the array"
@@ -136,10 +138,10 @@ def _address_in_array(
     low.step(Kind.LOCAL, node.span, node.text, operations=checks)
     low.machine.found.moved = True
     moved = binary("add", array.address, binary("mul", held, Const(stride)))
-    return Value(result, moved)
+    return Scalar(result, moved)
 
 
-def _constant_offset(low: Lowering, node: tree.Expression) -> int | None:
+def _constant_offset(low: CLowering, node: tree.Expression) -> int | None:
     """The offset in bytes of `((struct s *)0)->member`, which is no access."""
     offset = 0
     while True:
@@ -150,9 +152,13 @@ def _constant_offset(low: Lowering, node: tree.Expression) -> int | None:
                     return None
                 offset += sum(each.offset for each in way) // 8
                 if arrow:
-                    while isinstance(base, tree.Convert):
+                    while isinstance(base, tree.Conversion):
                         base = base.operand
-                    return offset if isinstance(base, tree.Number) and base.value == 0 else None
+                    return (
+                        offset
+                        if isinstance(base, tree.IntegerConstant) and base.value == 0
+                        else None
+                    )
                 node = base
             case _:
                 return None
@@ -161,24 +167,24 @@ def _constant_offset(low: Lowering, node: tree.Expression) -> int | None:
 # --- operators ---------------------------------------------------------------------------------
 
 
-@expression(tree.Operation)
-def _operation(low: Lowering, node: tree.Operation) -> Value:
+@expression(tree.BinaryOperation)
+def _operation(low: CLowering, node: tree.BinaryOperation) -> Scalar:
     left = low.scalar(node.left)
     left = protect(low, left, node.right, node.span)
     right = low.scalar(node.right)
     return apply(low, node.operator, left, right, node.type, node.span, node.text)
 
 
-def protect(low: Lowering, value: Value, later: tree.Expression, span: Span) -> Value:
+def protect(low: CLowering, value: Scalar, later: tree.Expression, span: Span) -> Scalar:
     """Keep a value that mentions variables, if what is evaluated later may change them."""
     if isinstance(value.expr, Const) or not may_write(later):
         return value
-    return Value(value.type, low.hold(value.expr, span, value.type), value.inside)
+    return Scalar(value.type, low.hold(value.expr, span, value.type), value.inside)
 
 
 def apply(
-    low: Lowering, operator: str, left: Value, right: Value, type_: CType, span: Span, text: str
-) -> Value:
+    low: CLowering, operator: str, left: Scalar, right: Scalar, type_: CType, span: Span, text: str
+) -> Scalar:
     """Apply a binary operator to two values."""
     pointers = [isinstance(bare(each.type), PointerType) for each in (left, right)]
     if any(pointers):
@@ -188,7 +194,7 @@ def apply(
             raise UnsupportedError.at(
                 span, f"`{text}` compares floating numbers, which are not followed; use integers"
             )
-        return Value(type_, ZERO)
+        return Scalar(type_, ZERO)
     if operator in ("<<", ">>"):
         _check_shift(low, left, right, span, text)
     if operator in ("/", "%") and right.constant == 0:
@@ -197,10 +203,10 @@ def apply(
         _check_overflow(low, operator, left, right, span, text)
     expr = compute(operator, left.expr, right.expr, left.type)
     result = INT if operator in COMPARISONS else bare(type_)
-    return Value(result, expr)
+    return Scalar(result, expr)
 
 
-def _check_shift(low: Lowering, left: Value, right: Value, span: Span, text: str) -> None:
+def _check_shift(low: CLowering, left: Scalar, right: Scalar, span: Span, text: str) -> None:
     """A shift by the width or more has no meaning in C."""
     inner = bare(left.type)
     width = inner.bits if isinstance(inner, IntegerType) else 64
@@ -213,7 +219,7 @@ def _check_shift(low: Lowering, left: Value, right: Value, span: Span, text: str
 
 
 def _check_overflow(
-    low: Lowering, operator: str, left: Value, right: Value, span: Span, text: str
+    low: CLowering, operator: str, left: Scalar, right: Scalar, span: Span, text: str
 ) -> None:
     """Signed overflow has no meaning in C; this is asked for by an option."""
     inner = bare(left.type)
@@ -235,13 +241,13 @@ def _check_overflow(
 
 
 def _apply_to_pointers(
-    low: Lowering, operator: str, left: Value, right: Value, type_: CType, span: Span, text: str
-) -> Value:
+    low: CLowering, operator: str, left: Scalar, right: Scalar, type_: CType, span: Span, text: str
+) -> Scalar:
     if operator in COMPARISONS:
         for each in (left, right):
             if each.inside is not None and each.inside[1]:
                 raise UnsupportedError.at(span, f"`{text}` compares pointers into bytes")
-        return Value(INT, compute(operator, left.expr, right.expr, IntegerType("long", 64, True)))
+        return Scalar(INT, compute(operator, left.expr, right.expr, IntegerType("long", 64, True)))
     here = Span(span.file, span.line, span.column, span.end_column)
     node = tree.RefusedExpression(here, type_, text, "")
     if isinstance(bare(left.type), PointerType) and isinstance(bare(right.type), PointerType):
@@ -249,15 +255,15 @@ def _apply_to_pointers(
     if isinstance(bare(right.type), PointerType):
         left, right = right, left
     if operator == "-":
-        right = Value(right.type, unary("neg", right.expr))
+        right = Scalar(right.type, unary("neg", right.expr))
     return move_pointer(low, left, right, node)
 
 
-@expression(tree.Prefix)
-def _prefix(low: Lowering, node: tree.Prefix) -> Value:
+@expression(tree.PrefixOperation)
+def _prefix(low: CLowering, node: tree.PrefixOperation) -> Scalar:
     if node.operator == "!":
         test = truth(low, node.operand)
-        return Value(INT, negate(boolean(test)) if not isinstance(test, Const) else negate(test))
+        return Scalar(INT, negate(boolean(test)) if not isinstance(test, Const) else negate(test))
     value = low.scalar(node.operand)
     inner = bare(value.type)
     if isinstance(inner, FloatType):
@@ -266,18 +272,18 @@ def _prefix(low: Lowering, node: tree.Prefix) -> Value:
         raise low.refuse(node, f"`{node.text}` is not supported")
     if node.operator == "-":
         if low.machine.limits.overflow:
-            _check_overflow(low, "-", Value(inner, ZERO), value, node.span, node.text)
-        return Value(inner, opposite(value.expr, inner))
-    return Value(inner, complement(value.expr, inner)) if node.operator == "~" else value
+            _check_overflow(low, "-", Scalar(inner, ZERO), value, node.span, node.text)
+        return Scalar(inner, opposite(value.expr, inner))
+    return Scalar(inner, complement(value.expr, inner)) if node.operator == "~" else value
 
 
 @expression(tree.Logical)
-def _logical(low: Lowering, node: tree.Logical) -> Value:
+def _logical(low: CLowering, node: tree.Logical) -> Scalar:
     if low.automaton is None or not has_effects(node.right):
         left, right = truth(low, node.left), truth(low, node.right)
         from mazurka.frontend.kit.arithmetic import both, either
 
-        return Value(INT, (both if node.operator == "&&" else either)(left, right))
+        return Scalar(INT, (both if node.operator == "&&" else either)(left, right))
     result = Const(low.take_temporary(Role.INT, node.span))
     true, false, end = (low.label(node.span) for _ in range(3))
     branch_on(low, node, true, false)
@@ -287,10 +293,10 @@ def _logical(low: Lowering, node: tree.Logical) -> Value:
             low.step(Kind.LOCAL, node.span, "", operations=(Assign(result, value),))
             low.go(end, node.span)
     low.put(end, node.span)
-    return Value(INT, Load(result))
+    return Scalar(INT, Load(result))
 
 
-def branch_on(low: Lowering, node: tree.Expression, true: Label, false: Label) -> None:
+def branch_on(low: CLowering, node: tree.Expression, true: Label, false: Label) -> None:
     """Go one of two ways, with the sequence points of `&&`, `||` and `!`."""
     match node:
         case tree.Logical(operator=operator, left=left, right=right):
@@ -302,9 +308,9 @@ def branch_on(low: Lowering, node: tree.Expression, true: Label, false: Label) -
             low.put(middle, node.span)
             if low.reachable:
                 branch_on(low, right, true, false)
-        case tree.Prefix(operator="!", operand=operand):
+        case tree.PrefixOperation(operator="!", operand=operand):
             branch_on(low, operand, false, true)
-        case tree.Convert(operand=operand, type=IntegerType()) if isinstance(
+        case tree.Conversion(operand=operand, type=IntegerType()) if isinstance(
             operand, tree.Logical
         ):
             branch_on(low, operand, true, false)
@@ -314,31 +320,29 @@ def branch_on(low: Lowering, node: tree.Expression, true: Label, false: Label) -
                 low.split(test, node.span, node.text, true, false)
 
 
-def truth(low: Lowering, node: tree.Expression) -> Expr:
+def truth(low: CLowering, node: tree.Expression) -> Expr:
     """The value of a condition; 0 is false."""
     value = low.scalar(node)
     if isinstance(bare(value.type), FloatType):
-        raise low.refuse(
-            node, f"`{node.text}` depends on a floating number, which is not followed"
-        )
+        raise low.refuse(node, f"`{node.text}` depends on a floating number, which is not followed")
     return value.expr
 
 
 @expression(tree.Comma)
-def _comma(low: Lowering, node: tree.Comma) -> Value | Whole:
+def _comma(low: CLowering, node: tree.Comma) -> Scalar | Whole:
     low.effect(node.left)
     return low.value(node.right)
 
 
 @expression(tree.Ternary)
-def _ternary(low: Lowering, node: tree.Ternary) -> Value | Whole:
+def _ternary(low: CLowering, node: tree.Ternary) -> Scalar | Whole:
     then, otherwise, end = (low.label(node.span) for _ in range(3))
-    results: list[Value | Whole] = []
+    results: list[Scalar | Whole] = []
     cells: list[int] = []
-    first: Value | None = None
+    first: Scalar | None = None
     if node.then is None:
         first = low.scalar(node.test)
-        first = Value(first.type, low.hold(first.expr, node.span, first.type))
+        first = Scalar(first.type, low.hold(first.expr, node.span, first.type))
         low.split(first.expr, node.span, node.text, then, otherwise)
     else:
         branch_on(low, node.test, then, otherwise)
@@ -348,7 +352,7 @@ def _ternary(low: Lowering, node: tree.Ternary) -> Value | Whole:
             continue
         if side is None:
             assert first is not None
-            value: Value | Whole = convert(low, first, node.type, node)
+            value: Scalar | Whole = convert(low, first, node.type, node)
         else:
             value = low.value(side)
         if not isinstance(bare(node.type), VoidType) and low.reachable:
@@ -363,11 +367,11 @@ def _ternary(low: Lowering, node: tree.Ternary) -> Value | Whole:
             low.go(end, node.span)
     low.put(end, node.span)
     if isinstance(bare(node.type), VoidType) or not cells:
-        return Value(node.type, ZERO)
+        return Scalar(node.type, ZERO)
     loads = tuple(Load(Const(cell)) for cell in cells)
     if not is_scalar(node.type) and not isinstance(bare(node.type), ArrayType):
         return Whole(node.type, loads)
-    return Value(bare(node.type), loads[0])
+    return Scalar(bare(node.type), loads[0])
 
 
 def _role(type_: CType) -> Role:
@@ -378,42 +382,43 @@ def _role(type_: CType) -> Role:
 
 
 @expression(tree.Assignment)
-def _assignment(low: Lowering, node: tree.Assignment) -> Value | Whole:
+def _assignment(low: CLowering, node: tree.Assignment) -> Scalar | Whole:
     if node.operator:
         return _update(low, node)
     target = node.target
     if has_effects(target) or may_write(node.value):
         value = low.value(node.value)
-        if isinstance(value, Value):
-            value = Value(value.type, low.hold(value.expr, node.span, value.type), value.inside)
+        if isinstance(value, Scalar):
+            value = Scalar(value.type, low.hold(value.expr, node.span, value.type), value.inside)
         place = place_of(low, target)
     else:
         place = place_of(low, target)
         value = low.value(node.value)
-    if isinstance(value, Value):
+    if isinstance(value, Scalar):
         value = convert(low, value, place.type, node.value)
         if place.shared:
-            value = Value(value.type, low.hold(value.expr, node.span, value.type), value.inside)
+            value = Scalar(value.type, low.hold(value.expr, node.span, value.type), value.inside)
     write(low, place, value, node.span)
-    if isinstance(value, Value) and not place.shared and isinstance(place.address, Const):
-        if not isinstance(value.expr, Const) or place.bits is not None:
-            # The variable may occur in the value, and has changed.
-            value = Value(value.type, Load(place.address), value.inside)
+    own = not place.shared and isinstance(place.address, Const)
+    if own and isinstance(value, Scalar) and not isinstance(value.expr, Const):
+        # The variable may occur in the value, and has changed.
+        value = Scalar(value.type, Load(place.address), value.inside)
     return value
 
 
-def _update(low: Lowering, node: tree.Assignment) -> Value:
+def _update(low: CLowering, node: tree.Assignment) -> Scalar:
     """`x op= y`: one read and one write, indivisible only for atomic objects."""
     right = low.scalar(node.value)
-    right = Value(right.type, low.hold(right.expr, node.span, right.type))
-    return modify(low, node.target, lambda old: _combine(low, node, old, right), node)
+    right = Scalar(right.type, low.hold(right.expr, node.span, right.type))
+    _, new = read_and_write(low, node.target, lambda old: _combine(low, node, old, right), node)
+    return new
 
 
-def _combine(low: Lowering, node: tree.Assignment, old: Value, right: Value) -> Value:
+def _combine(low: CLowering, node: tree.Assignment, old: Scalar, right: Scalar) -> Scalar:
     if isinstance(bare(old.type), PointerType):
         step = right
         if node.operator == "-":
-            step = Value(right.type, unary("neg", right.expr))
+            step = Scalar(right.type, unary("neg", right.expr))
         return move_pointer(low, old, step, node)
     left = old
     if node.operator in ("<<", ">>"):
@@ -425,51 +430,36 @@ def _combine(low: Lowering, node: tree.Assignment, old: Value, right: Value) -> 
     return apply(low, node.operator, left, right, common, node.span, node.text)
 
 
-def modify(low: Lowering, target: tree.Expression, change: object, node: tree.Expression) -> Value:
-    """Read an object, compute, and write it again; returns the new value."""
-    old, new = read_and_write(low, target, change, node)
-    return new
-
-
 def read_and_write(
-    low: Lowering, target: tree.Expression, change: object, node: tree.Expression
-) -> tuple[Value, Value]:
-    place = pin(low, place_of(low, target), node.span)
+    low: CLowering,
+    target: tree.Expression,
+    change: Callable[[Scalar], Scalar],
+    node: tree.Expression,
+) -> tuple[Scalar, Scalar]:
+    """Read an object, compute, and write it again; returns the old and the new value."""
+    place = low.pin_place(place_of(low, target), node.span)
     atomic = isinstance(place.type, AtomicType)
     if atomic:
         low.begin_atomic(node.span)
     old = read(low, place, node.span)
-    assert isinstance(old, Value)
-    old = Value(old.type, low.hold(old.expr, node.span, old.type))
-    assert callable(change)
+    assert isinstance(old, Scalar)
+    old = Scalar(old.type, low.hold(old.expr, node.span, old.type))
     new = convert(low, change(old), place.type, node)
-    new = Value(new.type, low.hold(new.expr, node.span, new.type))
+    new = Scalar(new.type, low.hold(new.expr, node.span, new.type))
     write(low, place, new, node.span)
     if atomic:
         low.end_atomic(node.span)
     return old, new
 
 
-def pin(low: Lowering, place: Place, span: Span) -> Place:
-    """Keep the address of an object that is used twice."""
-    if isinstance(place.address, Const):
-        return place
-    address = low.keep(place.address, span, Role.POINTER)
-    from dataclasses import replace
-
-    return replace(place, address=address)
-
-
 @expression(tree.Increment)
-def _increment(low: Lowering, node: tree.Increment) -> Value:
-    def change(old: Value) -> Value:
+def _increment(low: CLowering, node: tree.Increment) -> Scalar:
+    def change(old: Scalar) -> Scalar:
         if isinstance(bare(old.type), PointerType):
-            return move_pointer(low, old, Value(INT, Const(node.step)), node)
+            return move_pointer(low, old, Scalar(INT, Const(node.step)), node)
         common = promote(bare(old.type))
         left = convert(low, old, common, node)
-        return apply(
-            low, "+", left, Value(common, Const(node.step)), common, node.span, node.text
-        )
+        return apply(low, "+", left, Scalar(common, Const(node.step)), common, node.span, node.text)
 
     old, new = read_and_write(low, node.target, change, node)
     return old if node.postfix else new
@@ -500,17 +490,17 @@ def usual_type(left: CType, right: CType) -> CType:
 # --- conversions and the rest ------------------------------------------------------------------
 
 
-@expression(tree.Convert)
-def _convert(low: Lowering, node: tree.Convert) -> Value | Whole:
+@expression(tree.Conversion)
+def _convert(low: CLowering, node: tree.Conversion) -> Scalar | Whole:
     operand = node.operand
     if isinstance(operand.type, ArrayType) and isinstance(node.type, PointerType):
         place = place_of(low, operand)
-        return Value(node.type, place.address)
+        return Scalar(node.type, place.address)
     if isinstance(operand.type, FunctionType):
-        return Value(node.type, low.scalar(operand).expr)
+        return Scalar(node.type, low.scalar(operand).expr)
     if isinstance(node.type, VoidType):
         low.effect(operand)
-        return Value(VOID, ZERO)
+        return Scalar(VOID, ZERO)
     if isinstance(node.type, PointerType) and is_allocation(operand):
         return allocate_for(low, operand, node.type)
     value = low.value(operand)
@@ -520,20 +510,19 @@ def _convert(low: Lowering, node: tree.Convert) -> Value | Whole:
 
 
 @expression(tree.StatementExpression)
-def _statement_expression(low: Lowering, node: tree.StatementExpression) -> Value | Whole:
+def _statement_expression(low: CLowering, node: tree.StatementExpression) -> Scalar | Whole:
     *before, last = node.body.body or (tree.Empty(node.span),)
     for each in before:
         low.execute(each)
     if isinstance(last, tree.Evaluate) and not isinstance(node.type, VoidType):
         value = low.value(last.expression)
-        if isinstance(value, Value):
-            return Value(value.type, low.hold(value.expr, node.span, value.type), value.inside)
+        if isinstance(value, Scalar):
+            return Scalar(value.type, low.hold(value.expr, node.span, value.type), value.inside)
         return value
     low.execute(last)
-    return Value(VOID, ZERO)
+    return Scalar(VOID, ZERO)
 
 
 @expression(tree.RefusedExpression)
-def _refused(low: Lowering, node: tree.RefusedExpression) -> Value:
+def _refused(low: CLowering, node: tree.RefusedExpression) -> Scalar:
     raise low.refuse(node, node.reason)
-

@@ -7,11 +7,9 @@ of a freed object is noticed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.c import tree
-from mazurka.frontend.c.lowering import Lowering
+from mazurka.frontend.c.lowering import CLowering
 from mazurka.frontend.c.memory import allocate
 from mazurka.frontend.c.survey import walk
 from mazurka.frontend.c.types import (
@@ -23,7 +21,7 @@ from mazurka.frontend.c.types import (
     bare,
     size_of,
 )
-from mazurka.frontend.c.values import Value
+from mazurka.frontend.c.values import Scalar
 from mazurka.frontend.kit.arithmetic import binary
 from mazurka.frontend.kit.shapes import CellDraft
 from mazurka.ir.expressions import ONE, Const, Load
@@ -43,12 +41,12 @@ def is_allocation(node: tree.Expression) -> bool:
     )
 
 
-def allocate_for(low: Lowering, node: tree.Expression, pointer: PointerType) -> Value:
+def allocate_for(low: CLowering, node: tree.Expression, pointer: PointerType) -> Scalar:
     """Allocate an object for a pointer of a type."""
     assert isinstance(node, tree.Call)
     assert isinstance(node.callee, tree.FunctionName)
     if not low.reachable:
-        return Value(pointer, Const(0))
+        return Scalar(pointer, Const(0))
     size = 1
     for argument in node.arguments:
         value = low.scalar(argument)
@@ -73,7 +71,7 @@ def allocate_for(low: Lowering, node: tree.Expression, pointer: PointerType) -> 
     if not low.machine.layouts.has_cells(type_):
         raise low.refuse(node, f"`{node.text}`: {element} is a union of unlike members")
     zeroed = node.callee.function.name == "calloc"
-    return Value(pointer, _take_slot(low, node, type_, zeroed).expr)
+    return Scalar(pointer, _take_slot(low, node, type_, zeroed).expr)
 
 
 def _measured(node: tree.Call) -> CType | None:
@@ -85,7 +83,7 @@ def _measured(node: tree.Call) -> CType | None:
     return None
 
 
-def _take_slot(low: Lowering, node: tree.Call, type_: CType, zeroed: bool) -> Value:
+def _take_slot(low: CLowering, node: tree.Call, type_: CType, zeroed: bool) -> Scalar:
     """Take the next object of this place."""
     span, machine = node.span, low.machine
     count = machine.limits.heap if low.loop_depth else 1
@@ -95,7 +93,7 @@ def _take_slot(low: Lowering, node: tree.Call, type_: CType, zeroed: bool) -> Va
         if alive:
             operations = (Assign(Const(alive), ONE),)
             low.step(Kind.LOCAL, span, node.text, operations=operations, atomic=True)
-        return Value(node.type, Const(first))
+        return Scalar(node.type, Const(first))
     title = f"allocated at line {span.line}"
     cell = CellDraft(title, high=count, owner=low.number, role=Role.SYNC, span=span)
     counter = Const(low.program.storage.add(cell))
@@ -113,11 +111,11 @@ def _take_slot(low: Lowering, node: tree.Call, type_: CType, zeroed: bool) -> Va
         ways.append((binary("eq", made, Const(position)), steps))
     ways.append((binary("eq", made, Const(count)), (Check(Const(0), Fault.BOUND, message),)))
     low.take_one_of(Kind.LOCAL, span, node.text, ways, atomic=True)  # type: ignore[arg-type]
-    return Value(node.type, Load(result))
+    return Scalar(node.type, Load(result))
 
 
 def _make(
-    low: Lowering, node: tree.Call, type_: CType, suffix: str, zeroed: bool
+    low: CLowering, node: tree.Call, type_: CType, suffix: str, zeroed: bool
 ) -> tuple[int, int]:
     """Make an object; returns its first cell and the one that says it is alive."""
     machine = low.machine
@@ -131,6 +129,3 @@ def _make(
         alive = machine.draft.storage.add(cell)
         machine.heap.append((first, first + machine.layouts.cells(type_), alive))
     return first, alive
-
-
-_ = Callable

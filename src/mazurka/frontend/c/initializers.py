@@ -7,7 +7,7 @@ from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import cell_address, read, set_any, write
 from mazurka.frontend.c.arithmetic import wrap_number
 from mazurka.frontend.c.conversions import convert
-from mazurka.frontend.c.lowering import Lowering, Machine, denotes, expression
+from mazurka.frontend.c.lowering import CLowering, CProgram, denotes, expression
 from mazurka.frontend.c.memory import reset_flags
 from mazurka.frontend.c.places_of import declare
 from mazurka.frontend.c.types import (
@@ -21,24 +21,24 @@ from mazurka.frontend.c.types import (
     bare,
     is_scalar,
 )
-from mazurka.frontend.c.values import Place, Value, Whole
+from mazurka.frontend.c.values import ObjectPlace, Scalar, Whole
 from mazurka.frontend.kit.builder import NotStatic
 from mazurka.ir.expressions import Const, Expr
-from mazurka.ir.program import Kind, Span
 from mazurka.ir.program import Assign as Store
+from mazurka.ir.program import Kind, Span
 
 
 class _Filling:
     """Distributes the items of a braced list over the parts of an object (C11, 6.7.9)."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: CProgram) -> None:
         self.layouts = machine.layouts
         self.found: dict[int, tuple[CType, tree.Expression | int]] = {}
 
     def fill(self, type_: CType, node: tree.Expression, cell: int) -> None:
         """Initialize the part at a cell by an expression or a list of its own."""
         inner = bare(type_)
-        while isinstance(node, tree.Convert) and isinstance(node.operand, tree.InitialList):
+        while isinstance(node, tree.Conversion) and isinstance(node.operand, tree.InitialList):
             node = node.operand
         if isinstance(inner, SyncType) and inner.name not in HANDLES:
             self._fill_sync(node, cell)
@@ -61,7 +61,7 @@ class _Filling:
         from mazurka.frontend.c.survey import walk
 
         for each in walk(node):
-            if isinstance(each, tree.Number) and each.value and each.value < 4:
+            if isinstance(each, tree.IntegerConstant) and each.value and each.value < 4:
                 self.found[cell + 2] = (IntegerType("int", 32, True), each.value)
 
     def spread(
@@ -131,16 +131,16 @@ class _Filling:
         raise UnsupportedError(f"there is no member {first}")
 
 
-def _text_of(node: tree.Expression) -> tree.Text | None:
-    while isinstance(node, tree.Convert) or (
+def _text_of(node: tree.Expression) -> tree.StringLiteral | None:
+    while isinstance(node, tree.Conversion) or (
         isinstance(node, tree.InitialList) and len(node.items) == 1 and not node.items[0][0]
     ):
-        node = node.operand if isinstance(node, tree.Convert) else node.items[0][1]
-    return node if isinstance(node, tree.Text) else None
+        node = node.operand if isinstance(node, tree.Conversion) else node.items[0][1]
+    return node if isinstance(node, tree.StringLiteral) else None
 
 
 def distribute(
-    machine: Machine, type_: CType, node: tree.Expression
+    machine: CProgram, type_: CType, node: tree.Expression
 ) -> dict[int, tuple[CType, tree.Expression | int]]:
     """By cell what an initializer says; cells that are missing are 0."""
     filling = _Filling(machine)
@@ -148,7 +148,7 @@ def distribute(
     return filling.found
 
 
-def find_initial_values(low: Lowering, variable: tree.Variable) -> list[int]:
+def find_initial_values(low: CLowering, variable: tree.Variable) -> list[int]:
     """The first values of a variable with static storage, which must be constants."""
     machine = low.machine
     values = [0] * machine.layouts.cells(variable.type)
@@ -164,13 +164,13 @@ def find_initial_values(low: Lowering, variable: tree.Variable) -> list[int]:
             continue
         try:
             value = low.value(node)
-            if isinstance(value, Value):
+            if isinstance(value, Scalar):
                 value = convert(low, value, type_, node)
         except NotStatic:
             raise UnsupportedError.at(
                 node.span, f"`{node.text}` is not known before the program runs"
             ) from None
-        if not isinstance(value, Value) or not isinstance(value.expr, Const):
+        if not isinstance(value, Scalar) or not isinstance(value.expr, Const):
             raise UnsupportedError.at(
                 node.span, f"`{node.text}` is not known before the program runs"
             )
@@ -178,7 +178,7 @@ def find_initial_values(low: Lowering, variable: tree.Variable) -> list[int]:
     return values
 
 
-def initialize(low: Lowering, place: Place, variable: tree.Variable) -> None:
+def initialize(low: CLowering, place: ObjectPlace, variable: tree.Variable) -> None:
     """Give a local variable its first value."""
     node, span = variable.initial, variable.span
     if node is None:
@@ -186,7 +186,7 @@ def initialize(low: Lowering, place: Place, variable: tree.Variable) -> None:
         return
     if is_scalar(variable.type) and not isinstance(node, tree.InitialList):
         value = low.value(node)
-        if isinstance(value, Value):
+        if isinstance(value, Scalar):
             value = convert(low, value, variable.type, node)
             if isinstance(value.expr, Const) and low.is_unchanging(variable):
                 low.frame.known[variable] = value
@@ -206,7 +206,7 @@ def initialize(low: Lowering, place: Place, variable: tree.Variable) -> None:
         if isinstance(inner, SyncType) and inner.name not in HANDLES:
             _set_sync(low, address, item, span)
         elif isinstance(item, int):
-            _write_part(low, place, part, address, Value(inner, Const(item)), span)
+            _write_part(low, place, part, address, Scalar(inner, Const(item)), span)
         else:
             value = low.value(item)
             if isinstance(value, Whole):
@@ -219,7 +219,7 @@ def initialize(low: Lowering, place: Place, variable: tree.Variable) -> None:
 
 
 def _write_part(
-    low: Lowering, place: Place, part: ScalarPart, address: Expr, value: Value, span: Span
+    low: CLowering, place: ObjectPlace, part: ScalarPart, address: Expr, value: Scalar, span: Span
 ) -> None:
     target = place
     if not is_scalar(place.type):
@@ -227,7 +227,7 @@ def _write_part(
     write(low, target, value, span)
 
 
-def _set_sync(low: Lowering, address: Expr, item: tree.Expression | int, span: Span) -> None:
+def _set_sync(low: CLowering, address: Expr, item: tree.Expression | int, span: Span) -> None:
     value = item if isinstance(item, int) else 0
     if value:
         low.machine.found.mutex_kinds = True
@@ -235,7 +235,7 @@ def _set_sync(low: Lowering, address: Expr, item: tree.Expression | int, span: S
     low.step(Kind.LOCAL, span, "initialize", operations=operations, atomic=True)
 
 
-def _leave_unset(low: Lowering, place: Place, span: Span) -> None:
+def _leave_unset(low: CLowering, place: ObjectPlace, span: Span) -> None:
     """A variable without an initializer has any value."""
     if place.variable:
         if place.variable in low.machine.expected.unset:
@@ -248,7 +248,7 @@ def _leave_unset(low: Lowering, place: Place, span: Span) -> None:
 
 
 @denotes(tree.CompoundLiteral)
-def _literal(low: Lowering, node: tree.CompoundLiteral) -> Place:
+def _literal(low: CLowering, node: tree.CompoundLiteral) -> ObjectPlace:
     if not low.frames:
         raise low.refuse(node, "a compound literal outside of a function is not supported")
     place = declare(low, node.variable)
@@ -257,9 +257,8 @@ def _literal(low: Lowering, node: tree.CompoundLiteral) -> Place:
 
 
 @expression(tree.CompoundLiteral)
-def _literal_value(low: Lowering, node: tree.CompoundLiteral) -> Value | Whole:
+def _literal_value(low: CLowering, node: tree.CompoundLiteral) -> Scalar | Whole:
     place = _literal(low, node)
     if isinstance(place.type, ArrayType):
-        return Value(node.type, place.address)
+        return Scalar(node.type, place.address)
     return read(low, place, node.span)
-

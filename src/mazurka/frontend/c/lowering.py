@@ -1,7 +1,7 @@
 """The state of an elaboration, and the registries of what it understands.
 
-A `Machine` is a program on its way: its memory, its threads, and what earlier rounds have found
-out.  A `Lowering` is one thread's code on its way to an automaton.  Handlers for each kind of node
+A `CProgram` is a program on its way: its memory, its threads, and what earlier rounds have found
+out.  A `CLowering` is one thread's code on its way to an automaton.  Handlers for each kind of node
 are in `expressions.py`, `places_of.py` and `statements.py`; functions of the library in `library`.
 What has no handler is refused.
 """
@@ -9,7 +9,7 @@ What has no handler is refused.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from mazurka.errors import UnsupportedError
@@ -24,7 +24,7 @@ from mazurka.frontend.c.types import (
     SyncType,
     bare,
 )
-from mazurka.frontend.c.values import Place, Value, Whole
+from mazurka.frontend.c.values import ObjectPlace, Scalar, Whole, find_root
 from mazurka.frontend.kit.builder import ThreadBuilder
 from mazurka.frontend.kit.program import Label, ProgramDraft, ThreadPlan
 from mazurka.ir.expressions import ZERO, Const, Expr
@@ -32,7 +32,7 @@ from mazurka.ir.program import Assign, Kind, Location, Mode, Role, Span
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class KnownFacts:
     """What elaborating the program has found out; the next round begins with it."""
 
     threads: int = 1
@@ -62,7 +62,7 @@ class Found:
 
 
 @dataclass(slots=True)
-class Findings:
+class Discoveries:
     """What this round finds out."""
 
     joins: bool = False
@@ -78,11 +78,11 @@ class Findings:
 class CThread(ThreadPlan):
     """A thread that runs a function."""
 
-    function: tree.Function | None = None
+    function: tree.CFunction | None = None
     argument: Expr | None = None
     """What it is given, where that is known; otherwise it is in a cell."""
     argument_cell: int = 0
-    lineage: tuple[tree.Function, ...] = ()
+    lineage: tuple[tree.CFunction, ...] = ()
     """The functions of the threads that lead to it, for threads that create threads."""
 
 
@@ -97,19 +97,19 @@ class Limits:
 
 
 @dataclass(eq=False, slots=True)
-class Machine:
+class CProgram:
     """A program on its way."""
 
     unit: tree.TranslationUnit
     draft: ProgramDraft
     layouts: Layouts
     limits: Limits
-    expected: Found
-    found: Findings = field(default_factory=Findings)
-    globals: dict[tree.Variable, Place] = field(default_factory=dict)
-    per_thread: dict[tuple[tree.Variable, int], Place] = field(default_factory=dict)
+    expected: KnownFacts
+    found: Discoveries = field(default_factory=Discoveries)
+    globals: dict[tree.Variable, ObjectPlace] = field(default_factory=dict)
+    per_thread: dict[tuple[tree.Variable, int], ObjectPlace] = field(default_factory=dict)
     literals: dict[bytes, int] = field(default_factory=dict)
-    functions: list[tree.Function] = field(default_factory=list)
+    functions: list[tree.CFunction] = field(default_factory=list)
     """Functions whose address is taken; the position is the function's number."""
     plans: list[CThread] = field(default_factory=list)
     memory: dict[int, object] = field(default_factory=dict)
@@ -123,7 +123,7 @@ class Machine:
     initial_values: Callable[[tree.Variable], list[int]] = lambda variable: []
     """The first values of a variable's cells."""
 
-    def number_of(self, function: tree.Function) -> int:
+    def number_of(self, function: tree.CFunction) -> int:
         """The number that stands for a function in pointers."""
         if function not in self.functions:
             self.functions.append(function)
@@ -131,14 +131,14 @@ class Machine:
 
 
 @dataclass(eq=False, slots=True)
-class Frame:
+class CallFrame:
     """One activation of a function."""
 
-    function: tree.Function
+    function: tree.CFunction
     depth: int
     exit: Label
-    names: dict[tree.Variable, Place] = field(default_factory=dict)
-    known: dict[tree.Variable, Value] = field(default_factory=dict)
+    names: dict[tree.Variable, ObjectPlace] = field(default_factory=dict)
+    known: dict[tree.Variable, Scalar] = field(default_factory=dict)
     """Parameters that are never assigned to, and whose value is known."""
     labels: dict[str, Label] = field(default_factory=dict)
     result: tuple[int, ...] = ()
@@ -148,12 +148,12 @@ class Frame:
 
 
 @dataclass(eq=False, slots=True)
-class Lowering(ThreadBuilder):
+class CLowering(ThreadBuilder):
     """One thread's code on its way to an automaton."""
 
-    machine: Machine = field(kw_only=True)
+    machine: CProgram = field(kw_only=True)
     plan: CThread = field(kw_only=True)
-    frames: list[Frame] = field(default_factory=list)
+    frames: list[CallFrame] = field(default_factory=list)
     depths: dict[int, int] = field(default_factory=dict)
     """By location, how many atomic sections are around it."""
     frame_cells: dict[tuple[object, ...], int] = field(default_factory=dict)
@@ -164,19 +164,19 @@ class Lowering(ThreadBuilder):
     """Where the thread ends."""
 
     @property
-    def frame(self) -> Frame:
+    def frame(self) -> CallFrame:
         return self.frames[-1]
 
     # --- the tree ----------------------------------------------------------------------------
 
-    def value(self, node: tree.Expression) -> Value | Whole:
+    def value(self, node: tree.Expression) -> Scalar | Whole:
         """Evaluate an expression."""
         handler = EXPRESSIONS.get(type(node))
         if handler is None:
             raise self.refuse(node, f"`{node.text}` is not supported here")
         return handler(self, node)
 
-    def scalar(self, node: tree.Expression) -> Value:
+    def scalar(self, node: tree.Expression) -> Scalar:
         """Evaluate an expression whose value is one number or pointer."""
         value = self.value(node)
         if isinstance(value, Whole):
@@ -196,7 +196,7 @@ class Lowering(ThreadBuilder):
         handler(self, node)
         self.release(mark)
 
-    def known_value(self, variable: tree.Variable) -> Value | None:
+    def known_value(self, variable: tree.Variable) -> Scalar | None:
         """The value of a parameter that is known and never changes."""
         return self.frame.known.get(variable) if self.frames else None
 
@@ -291,16 +291,21 @@ class Lowering(ThreadBuilder):
         operations = [Assign(address, value) for address, value in pairs]
         self.step(Kind.LOCAL, span, text, operations=operations)
 
-    def pinned(self, node: tree.Expression) -> Place:
+    def pinned(self, node: tree.Expression) -> ObjectPlace:
         """The object that an expression denotes, with its address kept."""
         place = PLACES[type(node)](self, node) if type(node) in PLACES else None
         if place is None:
             raise self.refuse(node, f"`{node.text}` denotes no object that Mazurka can follow")
+        return self.pin_place(place, node.span)
+
+    def pin_place(self, place: ObjectPlace, span: Span) -> ObjectPlace:
+        """Keep the address of an object that is used twice."""
         if isinstance(place.address, Const):
             return place
-        return replace(place, address=self.keep(place.address, node.span, Role.POINTER))
+        root = find_root(place.address)
+        return place.pinned(self.keep(place.address, span, Role.POINTER), root)
 
-    def refuse(self, node: tree.Node, message: str) -> UnsupportedError:
+    def refuse(self, node: tree.SyntaxNode, message: str) -> UnsupportedError:
         return UnsupportedError.at(node.span, message)
 
 
@@ -316,17 +321,17 @@ def role_of(type_: CType) -> Role:
     return Role.INT
 
 
-ExpressionHandler = Callable[["Lowering", tree.Expression], Value | Whole]
-StatementHandler = Callable[["Lowering", tree.Statement], None]
-PlaceHandler = Callable[["Lowering", tree.Expression], Place]
-LibraryHandler = Callable[["Lowering", tree.Call], Value]
+ExpressionHandler = Callable[["CLowering", tree.Expression], Scalar | Whole]
+StatementHandler = Callable[["CLowering", tree.Statement], None]
+PlaceHandler = Callable[["CLowering", tree.Expression], ObjectPlace]
+LibraryHandler = Callable[["CLowering", tree.Call], Scalar]
 
-EXPRESSIONS: dict[type[tree.Expression], Callable[..., Value | Whole]] = {}
-PLACES: dict[type[tree.Expression], Callable[..., Place]] = {}
+EXPRESSIONS: dict[type[tree.Expression], Callable[..., Scalar | Whole]] = {}
+PLACES: dict[type[tree.Expression], Callable[..., ObjectPlace]] = {}
 STATEMENTS: dict[type[tree.Statement], Callable[..., None]] = {}
-LIBRARY: dict[str, Callable[[Lowering, tree.Call], Value]] = {}
+LIBRARY: dict[str, Callable[[CLowering, tree.Call], Scalar]] = {}
 """Functions of the library, by name."""
-BUILTINS: dict[str, Callable[[Lowering, tree.Builtin], Value]] = {}
+BUILTINS: dict[str, Callable[[CLowering, tree.Builtin], Scalar]] = {}
 """Functions of the compiler that take any type."""
 
 Handler = TypeVar("Handler", bound=Callable[..., object])
@@ -356,7 +361,7 @@ def statement(kind: type[tree.Statement]) -> Callable[[Handler], Handler]:
     """Register how a kind of statement is executed."""
 
     def register(handler: Handler) -> Handler:
-        STATEMENTS[kind] = handler
+        STATEMENTS[kind] = handler  # type: ignore[assignment]
         return handler
 
     return register
@@ -382,4 +387,3 @@ def builtin(*names: str) -> Callable[[Handler], Handler]:
         return handler
 
     return register
-

@@ -1,8 +1,9 @@
 """Objects in memory: their cells, and what is known about the addresses of each kind of object.
 
 Which cells hold objects of a type is known once the whole program has been elaborated, so checks
-of pointers use what the round before has found (`Found.memory`).  A check is needed only where a
-pointer has been converted or moved; `fold` drops it where the pointer's targets are known to pass.
+of pointers use what the round before has found (`KnownFacts.memory`).  A check is needed only where
+a pointer has been converted or moved; `fold` drops it where the pointer's targets are known to
+pass.
 
 Behind each array lies one cell that belongs to nobody.  A pointer to the end of the array points
 there, and not to the next object.
@@ -15,7 +16,7 @@ from collections.abc import Iterable
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.arithmetic import is_wide_unsigned, wrap_number
-from mazurka.frontend.c.lowering import Lowering, Machine, role_of
+from mazurka.frontend.c.lowering import CLowering, CProgram, role_of
 from mazurka.frontend.c.types import (
     HANDLES,
     ArrayType,
@@ -25,7 +26,7 @@ from mazurka.frontend.c.types import (
     bare,
     cell_class,
 )
-from mazurka.frontend.c.values import NOWHERE, Place, Value
+from mazurka.frontend.c.values import NOWHERE, ObjectPlace, Scalar, find_root
 from mazurka.frontend.kit.arithmetic import binary, both, conditional, either
 from mazurka.frontend.kit.shapes import CellDraft
 from mazurka.ir.expressions import ONE, ZERO, Binary, Const, Element, Expr, Load
@@ -33,7 +34,7 @@ from mazurka.ir.program import Assign, Check, Fault, Kind, Role, Span
 
 
 def allocate(
-    machine: Machine,
+    machine: CProgram,
     name: str,
     type_: CType,
     owner: int | None,
@@ -66,13 +67,14 @@ def allocate(
     return first
 
 
-def find_flag(low: Lowering, address: Expr, direct: bool) -> Expr | None:
+def find_flag(low: CLowering, place: ObjectPlace) -> Expr | None:
     """The address of the cell that says whether an object has been written.
 
     None where the object has a first value; 0 where that depends on the pointer.
     """
-    if direct:
-        root = _root(address)
+    address = place.address
+    if place.direct:
+        root = place.root or find_root(address)
         for first, last, flags in low.machine.watched:
             if first <= root < last:
                 return _shift(address, flags - first)
@@ -85,19 +87,6 @@ def find_flag(low: Lowering, address: Expr, direct: bool) -> Expr | None:
         inside = both(binary("ge", address, Const(first)), binary("lt", address, Const(last)))
         result = conditional(inside, binary("add", address, Const(flags - first)), result)
     return result
-
-
-def _root(address: Expr) -> int:
-    """The constant on which an address is built."""
-    match address:
-        case Const(value):
-            return value
-        case Element(base=base):
-            return _root(base)
-        case Binary("add", left, _):
-            return _root(left)
-        case _:
-            return 0
 
 
 def _shift(address: Expr, distance: int) -> Expr:
@@ -113,7 +102,7 @@ def _shift(address: Expr, distance: int) -> Expr:
             return binary("add", address, Const(distance))
 
 
-def reset_flags(low: Lowering, first: int, span: Span) -> None:
+def reset_flags(low: CLowering, first: int, span: Span) -> None:
     """An object begins its life: nothing in it has been written."""
     for start, last, flags in low.machine.watched:
         if start == first:
@@ -121,22 +110,24 @@ def reset_flags(low: Lowering, first: int, span: Span) -> None:
             low.step(Kind.LOCAL, span, "", operations=operations, atomic=True)
 
 
-def written_check(low: Lowering, address: Expr, direct: bool, title: str) -> list[Check]:
+def written_check(low: CLowering, place: ObjectPlace) -> list[Check]:
     """What is read must have been written."""
-    flag = find_flag(low, address, direct)
+    flag = find_flag(low, place)
     if flag is None:
         return []
-    known = Load(flag) if direct else conditional(binary("eq", flag, ZERO), ONE, Load(flag))
-    message = f"`{title}` is read before it is written, and may be anything"
+    known: Expr = Load(flag)
+    if not place.direct:
+        known = conditional(binary("eq", flag, ZERO), ONE, Load(flag))
+    message = f"`{place.title}` is read before it is written, and may be anything"
     return [Check(known, Fault.BOUND, message)]
 
 
-def note_written(low: Lowering, address: Expr, direct: bool, span: Span) -> list[Assign]:
+def note_written(low: CLowering, place: ObjectPlace, span: Span) -> list[Assign]:
     """Remember that an object has been written."""
-    flag = find_flag(low, address, direct)
+    flag = find_flag(low, place)
     if flag is None:
         return []
-    if not direct:
+    if not place.direct:
         if not low.scratch:
             cell = CellDraft("scratch", high=1, owner=low.number, role=Role.SYNC, span=span)
             low.scratch = low.program.storage.add(cell)
@@ -145,7 +136,7 @@ def note_written(low: Lowering, address: Expr, direct: bool, span: Span) -> list
 
 
 def draft_cell(
-    machine: Machine, name: str, part: ScalarPart, owner: int | None, span: Span, value: int
+    machine: CProgram, name: str, part: ScalarPart, owner: int | None, span: Span, value: int
 ) -> CellDraft:
     """One cell of an object; the ranges of data are inferred."""
     title, inner = name + part.suffix, bare(part.type)
@@ -159,7 +150,7 @@ def draft_cell(
 
 
 def _draft_sync(
-    machine: Machine, title: str, part: ScalarPart, owner: int | None, span: Span, value: int
+    machine: CProgram, title: str, part: ScalarPart, owner: int | None, span: Span, value: int
 ) -> CellDraft:
     """A cell of a synchronization object; its first cell may be an owner."""
     assert isinstance(part.type, SyncType)
@@ -169,12 +160,10 @@ def _draft_sync(
         return CellDraft(title, high=threads, owner=owner, role=Role.OWNER, span=span)
     if name in ("pthread_cond_t", "cnd_t", "pthread_rwlock_t"):
         return CellDraft(title, high=1, owner=owner, role=Role.SYNC, span=span)
-    return CellDraft(
-        title, initial=value, owner=owner, role=Role.SYNC, inferred=True, span=span
-    )
+    return CellDraft(title, initial=value, owner=owner, role=Role.SYNC, inferred=True, span=span)
 
 
-def global_variable(machine: Machine, variable: tree.Variable) -> Place:
+def global_variable(machine: CProgram, variable: tree.Variable) -> ObjectPlace:
     """The object of a variable that all functions can use."""
     found = machine.globals.get(variable)
     if found is None:
@@ -186,7 +175,7 @@ def global_variable(machine: Machine, variable: tree.Variable) -> Place:
     return found
 
 
-def thread_variable(low: Lowering, variable: tree.Variable) -> Place:
+def thread_variable(low: CLowering, variable: tree.Variable) -> ObjectPlace:
     """This thread's own object of a `_Thread_local` variable."""
     key = (variable, low.number)
     found = low.machine.per_thread.get(key)
@@ -199,12 +188,12 @@ def thread_variable(low: Lowering, variable: tree.Variable) -> Place:
             variable.span,
             low.machine.initial_values(variable),
         )
-        found = Place(variable.type, Const(address), True, variable.name)
+        found = ObjectPlace(variable.type, Const(address), True, variable.name)
         low.machine.per_thread[key] = found
     return found
 
 
-def place_text(machine: Machine, node: tree.Text) -> int:
+def place_text(machine: CProgram, node: tree.StringLiteral) -> int:
     """The address of a string literal; equal ones share it."""
     found = machine.literals.get(node.data)
     if found is None:
@@ -220,17 +209,17 @@ def place_text(machine: Machine, node: tree.Text) -> int:
 # --- checks ------------------------------------------------------------------------------------
 
 
-def is_view(machine: Machine, address: int, classes: tuple[object, ...]) -> bool:
+def is_view(machine: CProgram, address: int, classes: tuple[object, ...]) -> bool:
     """Whether the cells at a known address can be read as a type with these classes."""
     return all(
         machine.memory.get(address + offset) == wanted for offset, wanted in enumerate(classes)
     )
 
 
-def find_views(machine: Machine, classes: tuple[object, ...]) -> list[tuple[int, int]]:
+def find_views(machine: CProgram, classes: tuple[object, ...]) -> list[tuple[int, int]]:
     """The addresses, as intervals with both ends, at which such an object can begin."""
-    memory, found = machine.expected.memory, []
-    size = len(classes)
+    memory, size = machine.expected.memory, len(classes)
+    found: list[tuple[int, int]] = []
     for first, last in machine.expected.objects:
         for address in range(first, last - size + 1):
             if memory[address : address + size] == classes:
@@ -258,7 +247,7 @@ def is_among(address: Expr, intervals: list[tuple[int, int]]) -> Expr:
     )
 
 
-def require_view(low: Lowering, pointer: Value, target: CType, span: Span, text: str) -> None:
+def require_view(low: CLowering, pointer: Scalar, target: CType, span: Span, text: str) -> None:
     """Make sure that a converted pointer leads to an object of the type it now claims.
 
     Reading memory as another type than it was written is not modelled: a run that would do it is
@@ -288,19 +277,19 @@ def require_view(low: Lowering, pointer: Value, target: CType, span: Span, text:
     low.step(Kind.LOCAL, span, text, operations=(check,))
 
 
-def fail_view(low: Lowering, target: CType, span: Span, text: str) -> None:
+def fail_view(low: CLowering, target: CType, span: Span, text: str) -> None:
     message = f"`{text}` makes a pointer to {target} of one to another type"
     low.step(Kind.LOCAL, span, text, operations=(Check(ZERO, Fault.BOUND, message),))
 
 
-def note_origin(low: Lowering, target: CType) -> None:
+def note_origin(low: CLowering, target: CType) -> None:
     """Note that pointers to a type are converted to pointers to something else."""
     classes = low.machine.layouts.classes(target)
     if classes:
         low.machine.found.voided.add(classes)
 
 
-def find_runs(machine: Machine, classes: tuple[object, ...]) -> list[tuple[int, int]]:
+def find_runs(machine: CProgram, classes: tuple[object, ...]) -> list[tuple[int, int]]:
     """Rows of objects of a type inside one object: first address, and the one behind the last."""
     memory, runs, size = machine.expected.memory, [], len(classes)
     for first, last in machine.expected.objects:
@@ -316,7 +305,7 @@ def find_runs(machine: Machine, classes: tuple[object, ...]) -> list[tuple[int, 
     return runs
 
 
-def bound_to_runs(low: Lowering, base: Expr, moved: Expr, target: CType) -> Expr:
+def bound_to_runs(low: CLowering, base: Expr, moved: Expr, target: CType) -> Expr:
     """An address that has passed `require_same_run`, in a form whose values are known to be few."""
     runs = find_runs(low.machine, low.machine.layouts.classes(target))
     result: Expr = Const(NOWHERE)
@@ -328,7 +317,7 @@ def bound_to_runs(low: Lowering, base: Expr, moved: Expr, target: CType) -> Expr
 
 
 def require_same_run(
-    low: Lowering, pointers: tuple[Expr, Expr], target: CType, span: Span, text: str
+    low: CLowering, pointers: tuple[Expr, Expr], target: CType, span: Span, text: str
 ) -> None:
     """Make sure that two addresses belong to one array, or to its end."""
     low.machine.found.moved = True
@@ -338,9 +327,7 @@ def require_same_run(
     for first, last in reversed(runs):
         inside: Expr = ONE
         for pointer in pointers:
-            within = both(
-                binary("ge", pointer, Const(first)), binary("le", pointer, Const(last))
-            )
+            within = both(binary("ge", pointer, Const(first)), binary("le", pointer, Const(last)))
             inside = both(within, inside)
         fine = either(inside, fine)
     if low.machine.expected.memory:
@@ -348,9 +335,10 @@ def require_same_run(
         low.step(Kind.LOCAL, span, text, operations=(Check(fine, Fault.MEMORY, message),))
 
 
-def pointer_checks(low: Lowering, address: Expr, type_: CType, text: str) -> list[Check]:
+def pointer_checks(low: CLowering, address: Expr, type_: CType, text: str) -> list[Check]:
     """What must hold of an address before a pointer is followed to it."""
-    machine, checks = low.machine, []
+    machine = low.machine
+    checks: list[Check] = []
     if isinstance(address, Const):
         return checks
     classes = machine.layouts.classes(type_)
@@ -365,7 +353,7 @@ def pointer_checks(low: Lowering, address: Expr, type_: CType, text: str) -> lis
     return checks
 
 
-def _alive_check(machine: Machine, address: Expr, text: str) -> Check:
+def _alive_check(machine: CProgram, address: Expr, text: str) -> Check:
     """The object of the heap at the address, if it is one, is alive."""
     fine: Expr = ONE
     for first, last, alive in machine.expected.heap:

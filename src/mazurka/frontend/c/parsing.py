@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from mazurka.errors import MazurkaError, UnsupportedError
 from mazurka.frontend.c import tree
@@ -40,6 +40,8 @@ _UNARY = dict(
 )
 _BUILTIN = re.compile(r"__(?:atomic|c11_atomic|builtin|sync)_\w+")
 _SHOWN = 100
+Head: TypeAlias = tuple[Span, CType, str]
+"""What every expression has: its place, its type and its text."""
 _SIMPLE: dict[str, CType] = {
     "char": IntegerType("char", 8, True),
     "unsigned char": IntegerType("unsigned char", 8, False),
@@ -55,12 +57,12 @@ def parse(path: str, text: str, model: str, *, preprocessed: bool = True) -> tre
 
     `preprocessed` says that the user's file is the text itself.
     """
-    return _Reader(path, text, model, preprocessed).unit
+    return UnitReader(path, text, model, preprocessed).unit
 
 
 def _load_clang() -> Any:
     try:
-        from clang import cindex
+        from clang import cindex  # type: ignore[import-untyped]
     except ImportError:
         raise MazurkaError(
             "reading C needs the parser of LLVM: run `pip install mazurka[c]`"
@@ -89,7 +91,7 @@ def _load_clang() -> Any:
     return cindex
 
 
-class _Reader:
+class UnitReader:
     """One translation unit on its way from cursors to the tree."""
 
     def __init__(self, path: str, text: str, model: str, preprocessed: bool) -> None:
@@ -105,7 +107,8 @@ class _Reader:
         arguments = ["-x", "c", "-std=gnu11", f"--target={target}", "-w", "-fno-builtin",
                      "-Wno-error", "-Wno-int-conversion", "-Wno-implicit-int",
                      "-Wno-implicit-function-declaration",
-                     "-Wno-incompatible-function-pointer-types", "-Wno-return-type", "-fgnu89-inline", "-ferror-limit=5"]  # fmt: skip
+                     "-Wno-incompatible-function-pointer-types", "-Wno-return-type",
+                     "-fgnu89-inline", "-ferror-limit=5"]  # fmt: skip
         name = "mazurka-input.c"
         self.parsed = self.cindex.Index.create().parse(
             name, args=arguments, unsaved_files=[(name, text)]
@@ -130,9 +133,7 @@ class _Reader:
     def text(self, cursor: Any) -> str:
         extent = cursor.extent
         piece = self.data[extent.start.offset : extent.end.offset].decode(errors="replace")
-        line = " ".join(
-            each for each in piece.split("\n") if not each.startswith("# ")
-        )
+        line = " ".join(each for each in piece.split("\n") if not each.startswith("# "))
         line = " ".join(line.split())
         return line if len(line) <= _SHOWN else line[: _SHOWN - 3] + "..."
 
@@ -157,12 +158,12 @@ class _Reader:
                 if variable not in unit.variables:
                     unit.variables.append(variable)
 
-    def _function(self, cursor: Any) -> tree.Function:
+    def _function(self, cursor: Any) -> tree.CFunction:
         place = cursor.location
         span = self.places.span(place.line, place.column, 0, 0)
-        return tree.Function(cursor.spelling, self.types.read(cursor.type), span)
+        return tree.CFunction(cursor.spelling, self.types.read(cursor.type), span)
 
-    def _body_reader(self, function: tree.Function, cursor: Any) -> Callable[[], None]:
+    def _body_reader(self, function: tree.CFunction, cursor: Any) -> Callable[[], None]:
         """Convert the body when it is first asked for: much of a header never is."""
 
         def read() -> None:
@@ -249,17 +250,17 @@ class _Reader:
     def _while(self, cursor: Any) -> tree.Statement:
         test, body = cursor.get_children()
         inner = self.statement(body)
-        return tree.Loop(self.span(test), None, self.expression(test), None, inner)
+        return tree.LoopStatement(self.span(test), None, self.expression(test), None, inner)
 
     def _do(self, cursor: Any) -> tree.Statement:
         body, test = cursor.get_children()
         inner = self.statement(body)
-        return tree.Loop(
+        return tree.LoopStatement(
             self.span(cursor), None, self.expression(test), None, inner, test_last=True
         )
 
     def _for(self, cursor: Any) -> tree.Statement:
-        """A `for`: libclang leaves out what is missing, so the semicolons tell which part is which."""
+        """A `for`: libclang leaves out what is missing, so the semicolons tell which is which."""
         parts = list(cursor.get_children())
         body = parts.pop()
         start = cursor.extent.start.offset
@@ -274,7 +275,7 @@ class _Reader:
                 test = self.expression(part)
             else:
                 step = self.expression(part)
-        return tree.Loop(self.span(cursor), initial, test, step, self.statement(body))
+        return tree.LoopStatement(self.span(cursor), initial, test, step, self.statement(body))
 
     def _semicolons(self, start: int) -> tuple[int, int]:
         """Find the two semicolons of a `for`'s head that are not inside something else."""
@@ -313,7 +314,7 @@ class _Reader:
         if low is None or high is None:
             raise UnsupportedError.at(span, "this case is no constant")
         body = self.statement(rest[0]) if rest else None
-        return tree.Case(self.span(parts[0]), (low, high), body)
+        return tree.CaseLabel(self.span(parts[0]), (low, high), body)
 
     def _is_range(self, parts: list[Any]) -> bool:
         between = self.data[parts[0].extent.end.offset : parts[1].extent.start.offset]
@@ -321,7 +322,7 @@ class _Reader:
 
     def _default(self, cursor: Any) -> tree.Statement:
         parts = list(cursor.get_children())
-        return tree.Case(self.span(cursor), None, self.statement(parts[0]) if parts else None)
+        return tree.CaseLabel(self.span(cursor), None, self.statement(parts[0]) if parts else None)
 
     def _label(self, cursor: Any) -> tree.Statement:
         parts = [each for each in cursor.get_children() if not each.kind.is_attribute()]
@@ -371,38 +372,38 @@ class _Reader:
             return tree.RefusedExpression(*head, f"`{head[2]}` is not supported")
         return handler(self, cursor, head)
 
-    def _number(self, cursor: Any, head: Any) -> tree.Expression:
+    def _number(self, cursor: Any, head: Head) -> tree.Expression:
         value = self.evaluate(cursor)
         if value is None:
             return tree.RefusedExpression(*head, f"`{head[2]}` is no constant of a known size")
-        return tree.Number(*head, value)
+        return tree.IntegerConstant(*head, value)
 
-    def _real(self, cursor: Any, head: Any) -> tree.Expression:
+    def _real(self, cursor: Any, head: Head) -> tree.Expression:
         return tree.Real(*head)
 
-    def _string(self, cursor: Any, head: Any) -> tree.Expression:
+    def _string(self, cursor: Any, head: Head) -> tree.Expression:
         extent = cursor.extent
         raw = self.data[extent.start.offset : extent.end.offset].decode("latin-1")
         data = b"".join(_unescape(piece) for piece in re.findall(r'"((?:[^"\\]|\\.)*)"', raw))
-        return tree.Text(*head, data + b"\0")
+        return tree.StringLiteral(*head, data + b"\0")
 
-    def _reference(self, cursor: Any, head: Any) -> tree.Expression:
+    def _reference(self, cursor: Any, head: Head) -> tree.Expression:
         target = cursor.referenced
         kind = target.kind.name if target is not None else ""
         if kind in ("VAR_DECL", "PARM_DECL"):
             return tree.Name(*head, self._variable(target))
         if kind == "ENUM_CONSTANT_DECL":
-            return tree.Number(*head, target.enum_value)
+            return tree.IntegerConstant(*head, target.enum_value)
         if kind == "FUNCTION_DECL" or cursor.spelling:
             name = cursor.spelling
             function = self.unit.functions.get(name)
             if function is None:
-                function = tree.Function(name, head[1], head[0])
+                function = tree.CFunction(name, head[1], head[0])
                 self.unit.functions[name] = function
             return tree.FunctionName(*head, function)
         return tree.RefusedExpression(*head, f"`{head[2]}` is not supported")
 
-    def _binary(self, cursor: Any, head: Any) -> tree.Expression:
+    def _binary(self, cursor: Any, head: Head) -> tree.Expression:
         operator = _BINARY.get(self.library.clang_getCursorBinaryOperatorKind(cursor), "")
         left, right = (self.expression(child) for child in cursor.get_children())
         if operator in ("&&", "||"):
@@ -413,9 +414,9 @@ class _Reader:
             return tree.Assignment(*head, "", left, right)
         if operator.endswith("=") and operator not in ("==", "!=", "<=", ">="):
             return tree.Assignment(*head, operator[:-1], left, right)
-        return tree.Operation(*head, operator, left, right)
+        return tree.BinaryOperation(*head, operator, left, right)
 
-    def _unary(self, cursor: Any, head: Any) -> tree.Expression:
+    def _unary(self, cursor: Any, head: Head) -> tree.Expression:
         operator = _UNARY.get(self.library.clang_getCursorUnaryOperatorKind(cursor), "")
         (child,) = cursor.get_children()
         operand = self.expression(child)
@@ -430,25 +431,25 @@ class _Reader:
             case "ext":
                 return operand
             case "+" | "-" | "~" | "!":
-                return tree.Prefix(*head, operator, operand)
+                return tree.PrefixOperation(*head, operator, operand)
             case _:
                 return tree.RefusedExpression(*head, f"`{head[2]}` is not supported")
 
-    def _ternary(self, cursor: Any, head: Any) -> tree.Expression:
+    def _ternary(self, cursor: Any, head: Head) -> tree.Expression:
         test, then, otherwise = (self.expression(child) for child in cursor.get_children())
         return tree.Ternary(*head, test, then, otherwise)
 
-    def _cast(self, cursor: Any, head: Any) -> tree.Expression:
+    def _cast(self, cursor: Any, head: Head) -> tree.Expression:
         inner = [each for each in cursor.get_children() if each.kind.is_expression()]
-        return tree.Convert(*head, self.expression(inner[-1]), True)
+        return tree.Conversion(*head, self.expression(inner[-1]), True)
 
-    def _subscript(self, cursor: Any, head: Any) -> tree.Expression:
+    def _subscript(self, cursor: Any, head: Head) -> tree.Expression:
         base, index = (self.expression(child) for child in cursor.get_children())
         if isinstance(index.type, PointerType):
             base, index = index, base
         return tree.Subscript(*head, base, index)
 
-    def _member(self, cursor: Any, head: Any) -> tree.Expression:
+    def _member(self, cursor: Any, head: Head) -> tree.Expression:
         inner = [each for each in cursor.get_children() if each.kind.is_expression()]
         base = self.expression(inner[0])
         arrow = isinstance(base.type, PointerType)
@@ -461,7 +462,7 @@ class _Reader:
             return tree.RefusedExpression(*head, f"`{head[2]}` is not supported")
         return tree.Member(*head, base, cursor.spelling, arrow, record)
 
-    def _call(self, cursor: Any, head: Any) -> tree.Expression:
+    def _call(self, cursor: Any, head: Head) -> tree.Expression:
         children = list(cursor.get_children())
         if not children:
             return tree.RefusedExpression(*head, f"`{head[2]}` is not supported")
@@ -470,13 +471,13 @@ class _Reader:
             arguments = tuple(self.expression(child) for child in children[1:])
             return tree.Builtin(*head, found[0], arguments)
         callee = self.expression(children[0])
-        while isinstance(callee, tree.Convert) and isinstance(callee.operand, tree.FunctionName):
+        while isinstance(callee, tree.Conversion) and isinstance(callee.operand, tree.FunctionName):
             callee = callee.operand
         return tree.Call(*head, callee, tuple(self.expression(each) for each in children[1:]))
 
-    def _sizeof(self, cursor: Any, head: Any) -> tree.Expression:
+    def _sizeof(self, cursor: Any, head: Head) -> tree.Expression:
         found = self._number(cursor, head)
-        if not isinstance(found, tree.Number) or not head[2].startswith("sizeof"):
+        if not isinstance(found, tree.IntegerConstant) or not head[2].startswith("sizeof"):
             return found
         return tree.SizeOf(*head, found.value, self._measured(cursor, head[2]))
 
@@ -493,11 +494,11 @@ class _Reader:
             return PointerType(VOID, self.types.pointer_bits)
         return simple
 
-    def _statement_expression(self, cursor: Any, head: Any) -> tree.Expression:
+    def _statement_expression(self, cursor: Any, head: Head) -> tree.Expression:
         (body,) = cursor.get_children()
         return tree.StatementExpression(*head, self.compound(body))
 
-    def _list(self, cursor: Any, head: Any) -> tree.Expression:
+    def _list(self, cursor: Any, head: Head) -> tree.Expression:
         return tree.InitialList(*head, tuple(map(self._item, cursor.get_children())))
 
     def _item(self, cursor: Any) -> tuple[tuple[str | int, ...], tree.Expression]:
@@ -522,12 +523,14 @@ class _Reader:
             )
         return tuple(designators), self.expression(children[-1])
 
-    def _literal(self, cursor: Any, head: Any) -> tree.Expression:
+    def _literal(self, cursor: Any, head: Head) -> tree.Expression:
         inner = [each for each in cursor.get_children() if each.kind.is_expression()]
-        variable = tree.Variable("literal", head[1], head[0], self.expression(inner[-1]), local=True)
+        variable = tree.Variable(
+            "literal", head[1], head[0], self.expression(inner[-1]), local=True
+        )
         return tree.CompoundLiteral(*head, variable)
 
-    def _unexposed(self, cursor: Any, head: Any) -> tree.Expression:
+    def _unexposed(self, cursor: Any, head: Head) -> tree.Expression:
         """An implicit conversion, or something that libclang has no kind for."""
         children = list(cursor.get_children())
         found = _BUILTIN.match(head[2])
@@ -545,10 +548,10 @@ class _Reader:
             inner = self.expression(children[0])
             if inner.type == head[1] and not isinstance(inner, tree.InitialList):
                 return inner
-            return tree.Convert(*head, inner, False)
+            return tree.Conversion(*head, inner, False)
         value = self.evaluate(cursor) if isinstance(bare(head[1]), IntegerType) else None
         if value is not None:
-            return tree.Number(*head, value)
+            return tree.IntegerConstant(*head, value)
         return tree.RefusedExpression(*head, f"`{head[2]}` is not supported")
 
     def _begins_with_child(self, cursor: Any, children: list[Any]) -> Any:
@@ -586,42 +589,42 @@ def _unescape(text: str) -> bytes:
     return re.sub(pattern, replace, text).encode("latin-1")
 
 
-_STATEMENTS: dict[str, Callable[[_Reader, Any], tree.Statement]] = {
-    "COMPOUND_STMT": _Reader.compound,
-    "DECL_STMT": _Reader._declare,
-    "IF_STMT": _Reader._if,
-    "WHILE_STMT": _Reader._while,
-    "DO_STMT": _Reader._do,
-    "FOR_STMT": _Reader._for,
-    "SWITCH_STMT": _Reader._switch,
-    "CASE_STMT": _Reader._case,
-    "DEFAULT_STMT": _Reader._default,
-    "LABEL_STMT": _Reader._label,
-    "GOTO_STMT": _Reader._goto,
-    "RETURN_STMT": _Reader._return,
-    "ASM_STMT": _Reader._asm,
+_STATEMENTS: dict[str, Callable[[UnitReader, Any], tree.Statement]] = {
+    "COMPOUND_STMT": UnitReader.compound,
+    "DECL_STMT": UnitReader._declare,
+    "IF_STMT": UnitReader._if,
+    "WHILE_STMT": UnitReader._while,
+    "DO_STMT": UnitReader._do,
+    "FOR_STMT": UnitReader._for,
+    "SWITCH_STMT": UnitReader._switch,
+    "CASE_STMT": UnitReader._case,
+    "DEFAULT_STMT": UnitReader._default,
+    "LABEL_STMT": UnitReader._label,
+    "GOTO_STMT": UnitReader._goto,
+    "RETURN_STMT": UnitReader._return,
+    "ASM_STMT": UnitReader._asm,
     "BREAK_STMT": lambda self, cursor: tree.Break(self.span(cursor)),
     "CONTINUE_STMT": lambda self, cursor: tree.Continue(self.span(cursor)),
     "NULL_STMT": lambda self, cursor: tree.Empty(self.span(cursor)),
 }
 
-_EXPRESSIONS: dict[str, Callable[[_Reader, Any, Any], tree.Expression]] = {
-    "INTEGER_LITERAL": _Reader._number,
-    "CHARACTER_LITERAL": _Reader._number,
-    "FLOATING_LITERAL": _Reader._real,
-    "STRING_LITERAL": _Reader._string,
-    "DECL_REF_EXPR": _Reader._reference,
-    "BINARY_OPERATOR": _Reader._binary,
-    "COMPOUND_ASSIGNMENT_OPERATOR": _Reader._binary,
-    "UNARY_OPERATOR": _Reader._unary,
-    "CONDITIONAL_OPERATOR": _Reader._ternary,
-    "CSTYLE_CAST_EXPR": _Reader._cast,
-    "ARRAY_SUBSCRIPT_EXPR": _Reader._subscript,
-    "MEMBER_REF_EXPR": _Reader._member,
-    "CALL_EXPR": _Reader._call,
-    "CXX_UNARY_EXPR": _Reader._sizeof,
-    "StmtExpr": _Reader._statement_expression,
-    "INIT_LIST_EXPR": _Reader._list,
-    "COMPOUND_LITERAL_EXPR": _Reader._literal,
-    "UNEXPOSED_EXPR": _Reader._unexposed,
+_EXPRESSIONS: dict[str, Callable[[UnitReader, Any, Head], tree.Expression]] = {
+    "INTEGER_LITERAL": UnitReader._number,
+    "CHARACTER_LITERAL": UnitReader._number,
+    "FLOATING_LITERAL": UnitReader._real,
+    "STRING_LITERAL": UnitReader._string,
+    "DECL_REF_EXPR": UnitReader._reference,
+    "BINARY_OPERATOR": UnitReader._binary,
+    "COMPOUND_ASSIGNMENT_OPERATOR": UnitReader._binary,
+    "UNARY_OPERATOR": UnitReader._unary,
+    "CONDITIONAL_OPERATOR": UnitReader._ternary,
+    "CSTYLE_CAST_EXPR": UnitReader._cast,
+    "ARRAY_SUBSCRIPT_EXPR": UnitReader._subscript,
+    "MEMBER_REF_EXPR": UnitReader._member,
+    "CALL_EXPR": UnitReader._call,
+    "CXX_UNARY_EXPR": UnitReader._sizeof,
+    "StmtExpr": UnitReader._statement_expression,
+    "INIT_LIST_EXPR": UnitReader._list,
+    "COMPOUND_LITERAL_EXPR": UnitReader._literal,
+    "UNEXPOSED_EXPR": UnitReader._unexposed,
 }

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.c import tree
-from mazurka.frontend.c.lowering import PLACES, Lowering, denotes
+from mazurka.frontend.c.lowering import PLACES, CLowering, denotes
 from mazurka.frontend.c.memory import allocate, global_variable, place_text, thread_variable
 from mazurka.frontend.c.pointers import move_pointer
 from mazurka.frontend.c.types import (
-    AtomicType,
     ArrayType,
+    AtomicType,
     CType,
     PointerType,
     RecordType,
     bare,
     is_scalar,
 )
-from mazurka.frontend.c.values import Place, Value
+from mazurka.frontend.c.values import ObjectPlace, Scalar
 from mazurka.frontend.kit.arithmetic import binary, element
 from mazurka.ir.expressions import Const, Element, Expr
 
 
-def place_of(low: Lowering, node: tree.Expression) -> Place:
+def place_of(low: CLowering, node: tree.Expression) -> ObjectPlace:
     """The object that an expression denotes."""
     handler = PLACES.get(type(node))
     if handler is None:
@@ -29,17 +29,17 @@ def place_of(low: Lowering, node: tree.Expression) -> Place:
     return handler(low, node)
 
 
-def follow(low: Lowering, pointer: Value, type_: CType, title: str) -> Place:
+def follow(low: CLowering, pointer: Scalar, type_: CType, title: str) -> ObjectPlace:
     """The object that a pointer leads to."""
     address = pointer.expr
     shared = True
     if isinstance(address, Const) and 0 < address.value < len(low.program.storage.cells):
         owner = low.program.storage.cells[address.value].owner
         shared = owner is None or owner != low.number
-    return Place(type_, address, shared, title, direct=_is_known(low, address, type_))
+    return ObjectPlace(type_, address, shared, title, direct=_is_known(low, address, type_))
 
 
-def _is_known(low: Lowering, address: Expr, type_: CType) -> bool:
+def _is_known(low: CLowering, address: Expr, type_: CType) -> bool:
     """Whether an address is surely that of an object of the type."""
     from mazurka.frontend.c.memory import is_view
 
@@ -48,7 +48,7 @@ def _is_known(low: Lowering, address: Expr, type_: CType) -> bool:
     return is_view(low.machine, address.value, low.machine.layouts.classes(type_))
 
 
-def declare(low: Lowering, variable: tree.Variable) -> Place:
+def declare(low: CLowering, variable: tree.Variable) -> ObjectPlace:
     """The object of a local variable, in this activation of its function."""
     frame, machine = low.frame, low.machine
     found = frame.names.get(variable)
@@ -73,21 +73,19 @@ def declare(low: Lowering, variable: tree.Variable) -> Place:
             name = f"{name} of {low.plan.name}"
         watched = variable.initial is None and not variable.parameter
         watched = watched and (exposed or not is_scalar(variable.type))
-        address = allocate(
-            machine, name, variable.type, owner, variable.span, watched=watched
-        )
+        address = allocate(machine, name, variable.type, owner, variable.span, watched=watched)
         low.frame_cells[key] = address
     unset = ""
     if is_scalar(variable.type) and not exposed:
         unset = f"{frame.function.name}.{variable.name}.{variable.span.line}.{variable.span.column}"
         unset += f".{frame.depth}.{low.number}"
-    place = Place(variable.type, Const(address), exposed, variable.name, variable=unset)
+    place = ObjectPlace(variable.type, Const(address), exposed, variable.name, variable=unset)
     frame.names[variable] = place
     return place
 
 
 @denotes(tree.Name)
-def _name(low: Lowering, node: tree.Name) -> Place:
+def _name(low: CLowering, node: tree.Name) -> ObjectPlace:
     variable = node.variable
     if variable.local:
         return declare(low, variable)
@@ -97,13 +95,13 @@ def _name(low: Lowering, node: tree.Name) -> Place:
 
 
 @denotes(tree.Dereference)
-def _dereference(low: Lowering, node: tree.Dereference) -> Place:
+def _dereference(low: CLowering, node: tree.Dereference) -> ObjectPlace:
     pointer = low.scalar(node.operand)
     return follow(low, pointer, node.type, node.text)
 
 
 @denotes(tree.Member)
-def _member(low: Lowering, node: tree.Member) -> Place:
+def _member(low: CLowering, node: tree.Member) -> ObjectPlace:
     if node.arrow:
         base = follow(low, low.scalar(node.base), node.record, node.text)
     else:
@@ -113,9 +111,7 @@ def _member(low: Lowering, node: tree.Member) -> Place:
         raise low.refuse(node, f"`{node.text}`: there is no member `{node.name}`")
     record, address, bits = node.record, base.address, None
     for member in way:
-        address = binary(
-            "add", address, Const(low.machine.layouts.field_cell(record, member))
-        )
+        address = binary("add", address, Const(low.machine.layouts.field_cell(record, member)))
         bits = member.bits
         if isinstance(member.type, RecordType):
             record = member.type
@@ -127,9 +123,9 @@ def _member(low: Lowering, node: tree.Member) -> Place:
 
 
 @denotes(tree.Subscript)
-def _subscript(low: Lowering, node: tree.Subscript) -> Place:
+def _subscript(low: CLowering, node: tree.Subscript) -> ObjectPlace:
     base = node.base
-    if isinstance(base, tree.Convert) and isinstance(base.operand.type, ArrayType):
+    if isinstance(base, tree.Conversion) and isinstance(base.operand.type, ArrayType):
         array = place_of(low, base.operand)
         index = low.scalar(node.index)
         return locate(low, node, array, base.operand.type, index.expr)
@@ -139,12 +135,12 @@ def _subscript(low: Lowering, node: tree.Subscript) -> Place:
 
 
 def locate(
-    low: Lowering, node: tree.Expression, array: Place, type_: ArrayType, index: Expr
-) -> Place:
+    low: CLowering, node: tree.Expression, array: ObjectPlace, type_: ArrayType, index: Expr
+) -> ObjectPlace:
     """An element of an array whose place is known."""
     if not type_.length:
-        pointer = Value(PointerType(type_.element, 64), array.address)
-        moved = move_pointer(low, pointer, Value(node.type, index), node)
+        pointer = Scalar(PointerType(type_.element, 64), array.address)
+        moved = move_pointer(low, pointer, Scalar(node.type, index), node)
         return follow(low, moved, node.type, node.text)
     stride = low.machine.layouts.cells(type_.element)
     if isinstance(index, Const) and isinstance(array.address, Const):
@@ -153,17 +149,19 @@ def locate(
         else:
             address = element(array.address, index, type_.length, stride)
     else:
-        address = Element(array.address, low.hold(index, node.span, node.type), type_.length, stride)
+        address = Element(
+            array.address, low.hold(index, node.span, node.type), type_.length, stride
+        )
     return array.at(node.type, address, node.text)
 
 
-@denotes(tree.Text)
-def _text(low: Lowering, node: tree.Text) -> Place:
-    return Place(node.type, Const(place_text(low.machine, node)), True, node.text)
+@denotes(tree.StringLiteral)
+def _text(low: CLowering, node: tree.StringLiteral) -> ObjectPlace:
+    return ObjectPlace(node.type, Const(place_text(low.machine, node)), True, node.text)
 
 
-@denotes(tree.Convert)
-def _convert(low: Lowering, node: tree.Convert) -> Place:
+@denotes(tree.Conversion)
+def _convert(low: CLowering, node: tree.Conversion) -> ObjectPlace:
     """A conversion that changes nothing about the object: `const`, or an equal type."""
     inner = place_of(low, node.operand)
     if bare(node.type) != bare(inner.type):
@@ -172,18 +170,18 @@ def _convert(low: Lowering, node: tree.Convert) -> Place:
 
 
 @denotes(tree.StatementExpression)
-def _statement_expression(low: Lowering, node: tree.StatementExpression) -> Place:
+def _statement_expression(low: CLowering, node: tree.StatementExpression) -> ObjectPlace:
     value = low.value(node)
     return _keep(low, node, value)
 
 
 @denotes(tree.Call)
-def _call(low: Lowering, node: tree.Call) -> Place:
+def _call(low: CLowering, node: tree.Call) -> ObjectPlace:
     """A structure that a function returns: `f().member`."""
     return _keep(low, node, low.value(node))
 
 
-def _keep(low: Lowering, node: tree.Expression, value: object) -> Place:
+def _keep(low: CLowering, node: tree.Expression, value: object) -> ObjectPlace:
     """Put a structure into cells of this thread, so that its members can be read."""
     from mazurka.frontend.c.access import write
     from mazurka.frontend.c.values import Whole
@@ -195,6 +193,6 @@ def _keep(low: Lowering, node: tree.Expression, value: object) -> Place:
     if address is None:
         address = allocate(low.machine, "kept", value.type, low.number, node.span)
         low.frame_cells[key] = address
-    place = Place(value.type, Const(address), False, node.text)
+    place = ObjectPlace(value.type, Const(address), False, node.text)
     write(low, place, value, node.span)
     return place

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from mazurka.frontend.c import tree
-from mazurka.frontend.c.lowering import Lowering
+from mazurka.frontend.c.lowering import CLowering
 from mazurka.frontend.c.memory import bound_to_runs, require_same_run
 from mazurka.frontend.c.types import VOID, CType, PointerType, VoidType, bare, is_character
-from mazurka.frontend.c.values import Value
+from mazurka.frontend.c.values import Scalar
 from mazurka.frontend.kit.arithmetic import binary
 from mazurka.ir.expressions import Const
 
 
 def difference(
-    low: Lowering, left: Value, right: Value, type_: CType, node: tree.Expression
-) -> Value:
+    low: CLowering, left: Scalar, right: Scalar, type_: CType, node: tree.Expression
+) -> Scalar:
     """How many elements are between two pointers into one array."""
     pointer = bare(left.type)
     assert isinstance(pointer, PointerType)
@@ -23,10 +23,10 @@ def difference(
     a, b = (low.hold(each.expr, node.span, each.type) for each in (left, right))
     if not (isinstance(a, Const) and isinstance(b, Const)):
         require_same_run(low, (a, b), pointer.target, node.span, node.text)
-    return Value(type_, binary("div", binary("sub", a, b), Const(max(stride, 1))))
+    return Scalar(type_, binary("div", binary("sub", a, b), Const(max(stride, 1))))
 
 
-def move_pointer(low: Lowering, pointer: Value, index: Value, node: tree.Expression) -> Value:
+def move_pointer(low: CLowering, pointer: Scalar, index: Scalar, node: tree.Expression) -> Scalar:
     """A pointer so many elements further on; it must stay inside of its array."""
     kind = bare(pointer.type)
     assert isinstance(kind, PointerType)
@@ -35,7 +35,7 @@ def move_pointer(low: Lowering, pointer: Value, index: Value, node: tree.Express
         if known is None:
             raise low.refuse(node, f"`{node.text}` moves by an unknown number of bytes")
         origin, offset = pointer.inside
-        return Value(pointer.type, pointer.expr, inside=(origin, offset + known))
+        return Scalar(pointer.type, pointer.expr, inside=(origin, offset + known))
     if known == 0:
         return pointer
     if isinstance(kind.target, VoidType):
@@ -49,4 +49,4 @@ def move_pointer(low: Lowering, pointer: Value, index: Value, node: tree.Express
     moved = binary("add", base, binary("mul", index.expr, Const(stride)))
     require_same_run(low, (base, moved), kind.target, node.span, node.text)
     bounded = bound_to_runs(low, base, moved, kind.target)
-    return Value(pointer.type, low.hold(bounded, node.span, pointer.type))
+    return Scalar(pointer.type, low.hold(bounded, node.span, pointer.type))

@@ -30,26 +30,25 @@ from mazurka.frontend.c.library import (  # noqa: F401 - handlers
 )
 from mazurka.frontend.c.library.threads import keep_result, run_destructors
 from mazurka.frontend.c.lowering import (
+    CallFrame,
+    CLowering,
+    CProgram,
     CThread,
-    Findings,
-    Found,
-    Frame,
+    Discoveries,
+    KnownFacts,
     Limits,
-    Lowering,
-    Machine,
 )
 from mazurka.frontend.c.memory import allocate
 from mazurka.frontend.c.survey import Survey
 from mazurka.frontend.c.types import (
     ArrayType,
     FunctionType,
-    IntegerType,
     Layouts,
     PointerType,
     VoidType,
     bare,
 )
-from mazurka.frontend.c.values import Place, Value
+from mazurka.frontend.c.values import ObjectPlace, Scalar
 from mazurka.frontend.kit.arithmetic import binary, either
 from mazurka.frontend.kit.program import STARTED, Automaton, Label, ProgramDraft
 from mazurka.frontend.kit.shapes import CellDraft
@@ -66,7 +65,7 @@ def build_program(unit: tree.TranslationUnit, limits: Limits) -> Program:
     main = unit.functions.get("main")
     if main is None or not main.defined:
         raise MazurkaError("there is no function `main`", file=unit.file)
-    expected, survey = Found(), Survey()
+    expected, survey = KnownFacts(), Survey()
     for _ in range(ROUNDS):
         machine, automata = _build(unit, limits, expected, survey, main)
         found = _collect(machine)
@@ -80,10 +79,10 @@ def build_program(unit: tree.TranslationUnit, limits: Limits) -> Program:
     )
 
 
-def _collect(machine: Machine) -> Found:
-    found: Findings = machine.found
+def _collect(machine: CProgram) -> KnownFacts:
+    found: Discoveries = machine.found
     expected, size = machine.expected, len(machine.draft.storage.cells)
-    return Found(
+    return KnownFacts(
         threads=len(machine.plans),
         joins=found.joins or expected.joins,
         results=found.results or expected.results,
@@ -103,10 +102,10 @@ def _collect(machine: Machine) -> Found:
 def _build(
     unit: tree.TranslationUnit,
     limits: Limits,
-    expected: Found,
+    expected: KnownFacts,
     survey: Survey,
-    main: tree.Function,
-) -> tuple[Machine, list[Automaton]]:
+    main: tree.CFunction,
+) -> tuple[CProgram, list[Automaton]]:
     draft = ProgramDraft(
         unit.file,
         unit.sources.get(unit.file, ""),
@@ -116,12 +115,12 @@ def _build(
     )
     draft.reserve(joined=expected.joins)
     layouts = Layouts(expected.threads, 3 if expected.mutex_kinds else 1)
-    machine = Machine(unit, draft, layouts, limits, expected)
+    machine = CProgram(unit, draft, layouts, limits, expected)
     machine.functions = [unit.functions[name] for name in expected.functions]
     plan = CThread(0, "main", main.span, function=main)
     machine.plans.append(plan)
     _place_results(machine)
-    static = Lowering(draft, 0, None, machine=machine, plan=plan, survey=survey)
+    static = CLowering(draft, 0, None, machine=machine, plan=plan, survey=survey)
     machine.initial_values = lambda variable: find_initial_values(static, variable)
     _place_globals(machine, main)
     automata = []
@@ -130,7 +129,7 @@ def _build(
     return machine, automata
 
 
-def _place_results(machine: Machine) -> None:
+def _place_results(machine: CProgram) -> None:
     """A cell for what each thread returns."""
     if not machine.expected.results:
         return
@@ -140,12 +139,12 @@ def _place_results(machine: Machine) -> None:
         machine.draft.storage.add(cell)
 
 
-def _place_globals(machine: Machine, main: tree.Function) -> None:
+def _place_globals(machine: CProgram, main: tree.CFunction) -> None:
     """Give each variable with static storage its cells, and then its first values."""
     main.read()
     placed = []
     for variable in list(machine.unit.variables):
-        if variable.per_thread or variable.external and variable.initial is None:
+        if variable.per_thread or (variable.external and variable.initial is None):
             continue
         if not machine.layouts.has_cells(variable.type):
             continue
@@ -153,7 +152,7 @@ def _place_globals(machine: Machine, main: tree.Function) -> None:
         if isinstance(inner, ArrayType) and inner.length is None:
             variable.type = ArrayType(inner.element, 1)  # as C completes it
         address = allocate(machine, variable.name, variable.type, None, variable.span)
-        machine.globals[variable] = Place(variable.type, Const(address), True, variable.name)
+        machine.globals[variable] = ObjectPlace(variable.type, Const(address), True, variable.name)
         placed.append((variable, address))
     for variable, address in placed:
         if variable.initial is None:
@@ -164,13 +163,15 @@ def _place_globals(machine: Machine, main: tree.Function) -> None:
                 cell.initial = value
 
 
-def _build_thread(machine: Machine, plan: CThread, survey: Survey) -> Automaton:
+def _build_thread(machine: CProgram, plan: CThread, survey: Survey) -> Automaton:
     automaton, function = Automaton(), plan.function
     assert function is not None
-    low = Lowering(machine.draft, plan.number, automaton, machine=machine, plan=plan, survey=survey)
+    low = CLowering(
+        machine.draft, plan.number, automaton, machine=machine, plan=plan, survey=survey
+    )
     automaton.begin(function.span)
     body = function.read()
-    frame = Frame(function, 0, low.label(function.span))
+    frame = CallFrame(function, 0, low.label(function.span))
     low.frames.append(frame)
     _bind_arguments(low, plan, frame)
     type_ = function.type
@@ -198,7 +199,7 @@ def _build_thread(machine: Machine, plan: CThread, survey: Survey) -> Automaton:
     return automaton
 
 
-def _return_from_main(low: Lowering, span: Span) -> None:
+def _return_from_main(low: CLowering, span: Span) -> None:
     """End the process.  Threads that are still running end with it: so their waits are excused,
     as they are where an assumption fails and nothing is known of what comes behind."""
     threads, status = low.program.threads, low.program.status
@@ -219,13 +220,13 @@ def _return_from_main(low: Lowering, span: Span) -> None:
     automaton.unplaced.discard(nowhere.location)
 
 
-def _keep_return(low: Lowering, frame: Frame, type_: FunctionType, span: Span) -> None:
+def _keep_return(low: CLowering, frame: CallFrame, type_: FunctionType, span: Span) -> None:
     if frame.result and low.machine.results:
-        value = Value(bare(type_.result), Load(Const(frame.result[0])))
+        value = Scalar(bare(type_.result), Load(Const(frame.result[0])))
         keep_result(low, value, span)
 
 
-def _bind_arguments(low: Lowering, plan: CThread, frame: Frame) -> None:
+def _bind_arguments(low: CLowering, plan: CThread, frame: CallFrame) -> None:
     function = frame.function
     if plan.active:
         for parameter in function.parameters:  # of main: anything
@@ -240,9 +241,6 @@ def _bind_arguments(low: Lowering, plan: CThread, frame: Frame) -> None:
         )
     for parameter in function.parameters:
         given = plan.argument if plan.argument is not None else Load(Const(plan.argument_cell))
-        value = Value(PointerType(VoidType(), 64), given)
+        value = Scalar(PointerType(VoidType(), 64), given)
         node = tree.RefusedExpression(parameter.span, parameter.type, parameter.name, "")
         bind(low, parameter, convert(low, value, parameter.type, node), function.span)
-
-
-_ = (ZERO, IntegerType)

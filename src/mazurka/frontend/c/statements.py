@@ -7,10 +7,10 @@ from mazurka.frontend.c.access import write
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.expressions import branch_on
 from mazurka.frontend.c.initializers import initialize
-from mazurka.frontend.c.lowering import Lowering, statement
+from mazurka.frontend.c.lowering import CLowering, statement
 from mazurka.frontend.c.places_of import declare
 from mazurka.frontend.c.types import IntegerType, bare
-from mazurka.frontend.c.values import Place, Value
+from mazurka.frontend.c.values import ObjectPlace, Scalar
 from mazurka.frontend.kit.arithmetic import binary, both, either
 from mazurka.frontend.kit.program import Label
 from mazurka.ir.expressions import ZERO, Const, Expr, negate
@@ -18,24 +18,24 @@ from mazurka.ir.program import Kind, Span
 
 
 @statement(tree.Compound)
-def _compound(low: Lowering, node: tree.Compound) -> None:
+def _compound(low: CLowering, node: tree.Compound) -> None:
     for each in node.body:
         low.execute(each)
 
 
 @statement(tree.Empty)
-def _empty(low: Lowering, node: tree.Empty) -> None:
+def _empty(low: CLowering, node: tree.Empty) -> None:
     pass
 
 
 @statement(tree.Refused)
-def _refused(low: Lowering, node: tree.Refused) -> None:
+def _refused(low: CLowering, node: tree.Refused) -> None:
     if low.reachable:
         raise low.refuse(node, node.reason)
 
 
 @statement(tree.Declare)
-def _declare(low: Lowering, node: tree.Declare) -> None:
+def _declare(low: CLowering, node: tree.Declare) -> None:
     if not low.reachable:
         return  # `declare` makes the variable where a jump leads behind its declaration
     for variable in node.variables:
@@ -43,13 +43,13 @@ def _declare(low: Lowering, node: tree.Declare) -> None:
 
 
 @statement(tree.Evaluate)
-def _evaluate(low: Lowering, node: tree.Evaluate) -> None:
+def _evaluate(low: CLowering, node: tree.Evaluate) -> None:
     if low.reachable:
         low.effect(node.expression)
 
 
 @statement(tree.If)
-def _if(low: Lowering, node: tree.If) -> None:
+def _if(low: CLowering, node: tree.If) -> None:
     then, otherwise, end = (low.label(node.span) for _ in range(3))
     if low.reachable:
         mark = len(low.held)
@@ -65,8 +65,8 @@ def _if(low: Lowering, node: tree.If) -> None:
     low.put(end, node.span)
 
 
-@statement(tree.Loop)
-def _loop(low: Lowering, node: tree.Loop) -> None:
+@statement(tree.LoopStatement)
+def _loop(low: CLowering, node: tree.LoopStatement) -> None:
     if node.initial is not None:
         low.execute(node.initial)
     again, body, advance, end = (low.label(node.span) for _ in range(4))
@@ -93,12 +93,12 @@ def _loop(low: Lowering, node: tree.Loop) -> None:
     low.put(end, node.span)
 
 
-def _forget(low: Lowering, label: Label) -> None:
+def _forget(low: CLowering, label: Label) -> None:
     """A label that nothing leads to."""
     low.require_automaton().unplaced.discard(label.location)
 
 
-def _test(low: Lowering, node: tree.Loop, body: Label, end: Label) -> None:
+def _test(low: CLowering, node: tree.LoopStatement, body: Label, end: Label) -> None:
     if not low.reachable:
         return
     if node.test is None:
@@ -109,7 +109,7 @@ def _test(low: Lowering, node: tree.Loop, body: Label, end: Label) -> None:
     low.release(mark)
 
 
-def _run_body(low: Lowering, body: tree.Statement, advance: Label, end: Label) -> None:
+def _run_body(low: CLowering, body: tree.Statement, advance: Label, end: Label) -> None:
     frame = low.frame
     frame.breaks.append(end)
     frame.continues.append(advance)
@@ -119,26 +119,26 @@ def _run_body(low: Lowering, body: tree.Statement, advance: Label, end: Label) -
 
 
 @statement(tree.Break)
-def _break(low: Lowering, node: tree.Break) -> None:
+def _break(low: CLowering, node: tree.Break) -> None:
     if low.reachable:
         low.go(low.frame.breaks[-1], node.span)
 
 
 @statement(tree.Continue)
-def _continue(low: Lowering, node: tree.Continue) -> None:
+def _continue(low: CLowering, node: tree.Continue) -> None:
     if low.reachable:
         low.go(low.frame.continues[-1], node.span)
 
 
 @statement(tree.Switch)
-def _switch(low: Lowering, node: tree.Switch) -> None:
+def _switch(low: CLowering, node: tree.Switch) -> None:
     frame, end = low.frame, low.label(node.span)
     cases = _collect_cases(node.body)
     labels = {id(case): low.label(case.span) for case in cases}
     if low.reachable:
         value = low.scalar(node.value)
         held = low.hold(value.expr, node.span, value.type)
-        _dispatch(low, node, Value(value.type, held), cases, labels, end)
+        _dispatch(low, node, Scalar(value.type, held), cases, labels, end)
     frame.breaks.append(end)
     frame.switches.append(labels)
     low.execute(node.body)
@@ -147,12 +147,12 @@ def _switch(low: Lowering, node: tree.Switch) -> None:
     low.put(end, node.span)
 
 
-def _collect_cases(node: object) -> list[tree.Case]:
+def _collect_cases(node: object) -> list[tree.CaseLabel]:
     """The labels that belong to a switch, not to one inside of it."""
     from dataclasses import fields
 
-    found: list[tree.Case] = []
-    if isinstance(node, tree.Case):
+    found: list[tree.CaseLabel] = []
+    if isinstance(node, tree.CaseLabel):
         found.append(node)
     if isinstance(node, tuple):
         for each in node:
@@ -165,16 +165,17 @@ def _collect_cases(node: object) -> list[tree.Case]:
 
 
 def _dispatch(
-    low: Lowering,
+    low: CLowering,
     node: tree.Switch,
-    value: Value,
-    cases: list[tree.Case],
+    value: Scalar,
+    cases: list[tree.CaseLabel],
     labels: dict[int, Label],
     end: Label,
 ) -> None:
     """Go to the case of the value, to `default`, or behind the switch."""
     type_ = bare(value.type)
-    otherwise, taken = end, ZERO
+    otherwise = end
+    taken: Expr = ZERO
     for case in cases:
         label = labels[id(case)]
         if case.values is None:
@@ -213,21 +214,21 @@ def _matches(value: Expr, ends: tuple[int, int], type_: IntegerType | None) -> E
     return both(binary("ge", value, Const(ends[0])), binary("le", value, Const(ends[1])))
 
 
-@statement(tree.Case)
-def _case(low: Lowering, node: tree.Case) -> None:
+@statement(tree.CaseLabel)
+def _case(low: CLowering, node: tree.CaseLabel) -> None:
     low.put(low.frame.switches[-1][id(node)], node.span)
     if node.body is not None:
         low.execute(node.body)
 
 
 @statement(tree.Labelled)
-def _labelled(low: Lowering, node: tree.Labelled) -> None:
+def _labelled(low: CLowering, node: tree.Labelled) -> None:
     low.put(_label(low, node.name, node.span), node.span)
     if node.body is not None:
         low.execute(node.body)
 
 
-def _label(low: Lowering, name: str, span: Span) -> Label:
+def _label(low: CLowering, name: str, span: Span) -> Label:
     labels = low.frame.labels
     if name not in labels:
         labels[name] = low.label(span)
@@ -235,13 +236,13 @@ def _label(low: Lowering, name: str, span: Span) -> Label:
 
 
 @statement(tree.Goto)
-def _goto(low: Lowering, node: tree.Goto) -> None:
+def _goto(low: CLowering, node: tree.Goto) -> None:
     if low.reachable:
         low.go(_label(low, node.name, node.span), node.span)
 
 
 @statement(tree.Return)
-def _return(low: Lowering, node: tree.Return) -> None:
+def _return(low: CLowering, node: tree.Return) -> None:
     if not low.reachable:
         return
     frame = low.frame
@@ -249,9 +250,11 @@ def _return(low: Lowering, node: tree.Return) -> None:
         value = low.value(node.value)
         if frame.result and low.reachable:
             result = frame.function.type.result  # type: ignore[attr-defined]
-            if isinstance(value, Value):
+            if isinstance(value, Scalar):
                 value = convert(low, value, result, node.value)
-            place = Place(result, Const(frame.result[0]), False, f"result of {frame.function.name}")
+            place = ObjectPlace(
+                result, Const(frame.result[0]), False, f"result of {frame.function.name}"
+            )
             write(low, place, value, node.span)
     if low.reachable:
         low.go(frame.exit, node.span)

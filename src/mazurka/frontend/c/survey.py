@@ -25,12 +25,14 @@ SAFE_ARGUMENTS: dict[str, frozenset[int]] = {
     "time": frozenset({0}),
 }
 """Arguments of library functions behind which no address is kept."""
-_SAFE_PREFIXES = ("pthread_mutex", "pthread_cond", "pthread_rwlock", "pthread_barrier",
-                  "pthread_attr", "pthread_spin", "sem_", "mtx_", "cnd_", "pthread_key_create")  # fmt: skip
+_SAFE_PREFIXES = (
+    "pthread_mutex", "pthread_cond", "pthread_rwlock", "pthread_barrier", "pthread_attr",
+    "pthread_spin", "sem_", "mtx_", "cnd_", "pthread_key_create",
+)  # fmt: skip
 
 
 @dataclass(slots=True)
-class FunctionFacts:
+class VariableUse:
     exposed: set[tree.Variable] = field(default_factory=set)
     assigned: set[tree.Variable] = field(default_factory=set)
     """Variables that are written, apart from their declarations."""
@@ -38,35 +40,34 @@ class FunctionFacts:
     """A `goto` leads back: everything may run often."""
 
 
-def walk(node: object) -> Iterator[tree.Node]:
+def walk(node: object) -> Iterator[tree.SyntaxNode]:
     """Iterate over a tree, parents first."""
     if isinstance(node, tuple):
         for each in node:
             yield from walk(each)
-    elif isinstance(node, tree.Node):
+    elif isinstance(node, tree.SyntaxNode):
         yield node
         for each in fields(node):
             if each.name not in ("span", "type", "text"):
                 yield from walk(getattr(node, each.name))
-    elif isinstance(node, tree.Variable) and node.local and not node.parameter:
-        if node.initial is not None:
-            yield from walk(node.initial)
+    elif isinstance(node, tree.Variable) and node.local and node.initial is not None:
+        yield from walk(node.initial)
 
 
 class Survey:
     """The facts about each function, worked out when they are asked for."""
 
     def __init__(self) -> None:
-        self._facts: dict[tree.Function, FunctionFacts] = {}
-        self._transparent: dict[tuple[tree.Function, int], bool] = {}
+        self._facts: dict[tree.CFunction, VariableUse] = {}
+        self._transparent: dict[tuple[tree.CFunction, int], bool] = {}
 
-    def facts(self, function: tree.Function) -> FunctionFacts:
+    def facts(self, function: tree.CFunction) -> VariableUse:
         found = self._facts.get(function)
         if found is None:
             found = self._facts[function] = self._study(function)
         return found
 
-    def is_transparent(self, function: tree.Function, position: int) -> bool:
+    def is_transparent(self, function: tree.CFunction, position: int) -> bool:
         """Whether a function only follows the pointer that it is given as this argument."""
         key = (function, position)
         if key not in self._transparent:
@@ -74,7 +75,7 @@ class Survey:
             self._transparent[key] = self._study_parameter(function, position)
         return self._transparent[key]
 
-    def _study_parameter(self, function: tree.Function, position: int) -> bool:
+    def _study_parameter(self, function: tree.CFunction, position: int) -> bool:
         if not function.defined:
             return False
         body = function.read()
@@ -97,7 +98,7 @@ class Survey:
                 return False
             case tree.Subscript(base=tree.Name(), index=index):
                 return self._leaks(index, parameter)
-            case tree.Operation(operator="==" | "!=", left=left, right=right):
+            case tree.BinaryOperation(operator="==" | "!=", left=left, right=right):
                 sides = [side for side in (left, right) if not _names(side, parameter)]
                 return any(self._leaks(side, parameter) for side in sides)
             case tree.Call(callee=tree.FunctionName(function=function), arguments=arguments):
@@ -107,13 +108,13 @@ class Survey:
                     if not (_names(argument, parameter) and self.is_safe(function, position))
                 )
             case tree.Builtin(arguments=(first, *rest)):
-                left = rest if _names(first, parameter) else [first, *rest]
-                return any(self._leaks(each, parameter) for each in left)
+                used = rest if _names(first, parameter) else [first, *rest]
+                return any(self._leaks(each, parameter) for each in used)
         if isinstance(node, tuple):
             return any(self._leaks(each, parameter) for each in node)
         if isinstance(node, tree.Variable):
             return node.local and self._leaks(node.initial, parameter)
-        if isinstance(node, tree.Node):
+        if isinstance(node, tree.SyntaxNode):
             return any(
                 self._leaks(getattr(node, each.name), parameter)
                 for each in fields(node)
@@ -121,7 +122,7 @@ class Survey:
             )
         return False
 
-    def is_safe(self, function: tree.Function, position: int) -> bool:
+    def is_safe(self, function: tree.CFunction, position: int) -> bool:
         """Whether a function keeps no address that it is given as this argument."""
         if function.defined:
             return self.is_transparent(function, position)
@@ -131,8 +132,8 @@ class Survey:
 
     # --- exposed variables -----------------------------------------------------------------
 
-    def _study(self, function: tree.Function) -> FunctionFacts:
-        facts = FunctionFacts()
+    def _study(self, function: tree.CFunction) -> VariableUse:
+        facts = VariableUse()
         body = function.read()
         placed: set[str] = set()
         for node in walk(body):
@@ -154,14 +155,14 @@ class Survey:
                 exposed |= _roots(operand)
                 self._expose_parts(operand, exposed)
                 return
-            case tree.Convert(operand=operand) if _decays(node):
+            case tree.Conversion(operand=operand) if _decays(node):
                 exposed |= _roots(operand)
                 self._expose_parts(operand, exposed)
                 return
             case tree.Subscript(base=base, index=index):
                 self._expose(index, exposed)
                 if _decays(base):
-                    assert isinstance(base, tree.Convert)
+                    assert isinstance(base, tree.Conversion)
                     self._expose_parts(base.operand, exposed)
                 else:
                     self._expose(base, exposed)
@@ -169,7 +170,7 @@ class Survey:
             case tree.Dereference(operand=operand):
                 inner = operand.operand if isinstance(operand, tree.AddressOf) else operand
                 if _decays(inner):
-                    assert isinstance(inner, tree.Convert)
+                    assert isinstance(inner, tree.Conversion)
                     inner = inner.operand
                 self._expose_parts(inner, exposed)
                 return
@@ -191,7 +192,7 @@ class Survey:
         elif isinstance(node, tree.Variable):
             if node.local and node.initial is not None and not node.parameter:
                 self._expose(node.initial, exposed)
-        elif isinstance(node, tree.Node):
+        elif isinstance(node, tree.SyntaxNode):
             for each in fields(node):
                 if each.name not in ("span", "type", "text"):
                     self._expose(getattr(node, each.name), exposed)
@@ -200,12 +201,12 @@ class Survey:
         self, argument: tree.Expression, safe: bool, exposed: set[tree.Variable]
     ) -> None:
         inner = argument
-        while isinstance(inner, tree.Convert) and isinstance(inner.operand.type, PointerType):
+        while isinstance(inner, tree.Conversion) and isinstance(inner.operand.type, PointerType):
             inner = inner.operand
         if safe and isinstance(inner, tree.AddressOf):
             self._expose_parts(inner.operand, exposed)
         elif safe and _decays(inner):
-            assert isinstance(inner, tree.Convert)
+            assert isinstance(inner, tree.Conversion)
             self._expose_parts(inner.operand, exposed)
         else:
             self._expose(argument, exposed)
@@ -218,7 +219,7 @@ class Survey:
             case tree.Member(base=base, arrow=False):
                 self._expose_parts(base, exposed)
             case tree.Subscript(base=base, index=index) if _decays(base):
-                assert isinstance(base, tree.Convert)
+                assert isinstance(base, tree.Conversion)
                 self._expose(index, exposed)
                 self._expose_parts(base.operand, exposed)
             case _:
@@ -227,7 +228,7 @@ class Survey:
 
 def _names(node: tree.Expression, parameter: tree.Variable) -> bool:
     """Whether an argument is the parameter itself, perhaps converted."""
-    while isinstance(node, tree.Convert):
+    while isinstance(node, tree.Conversion):
         node = node.operand
     return isinstance(node, tree.Name) and node.variable is parameter
 
@@ -235,7 +236,7 @@ def _names(node: tree.Expression, parameter: tree.Variable) -> bool:
 def _decays(node: tree.Expression) -> bool:
     """Whether the expression makes a pointer of an array."""
     return (
-        isinstance(node, tree.Convert)
+        isinstance(node, tree.Conversion)
         and isinstance(node.type, PointerType)
         and isinstance(node.operand.type, ArrayType)
     )
@@ -249,7 +250,7 @@ def _roots(node: tree.Expression) -> set[tree.Variable]:
                 return {variable}
             case tree.Member(base=base, arrow=False):
                 node = base
-            case tree.Subscript(base=tree.Convert(operand=operand)) if isinstance(
+            case tree.Subscript(base=tree.Conversion(operand=operand)) if isinstance(
                 operand.type, ArrayType
             ):
                 node = operand
@@ -257,7 +258,7 @@ def _roots(node: tree.Expression) -> set[tree.Variable]:
                 return (_roots(then) if then is not None else set()) | _roots(otherwise)
             case tree.Comma(right=right):
                 node = right
-            case tree.Convert(operand=operand):
+            case tree.Conversion(operand=operand):
                 node = operand
             case _:
                 return set()
@@ -281,8 +282,8 @@ def has_effects(node: tree.Expression) -> bool:
             | tree.CompoundLiteral,
         )
         or (isinstance(each, tree.Name) and not each.variable.local)
-        or (isinstance(each, tree.Operation) and each.operator in ("/", "%", "<<", ">>"))
-        or isinstance(each, tree.Convert)
+        or (isinstance(each, tree.BinaryOperation) and each.operator in ("/", "%", "<<", ">>"))
+        or isinstance(each, tree.Conversion)
         for each in walk(node)
     )
 

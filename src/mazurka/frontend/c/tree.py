@@ -15,24 +15,24 @@ from mazurka.ir.program import Span
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Node:
+class SyntaxNode:
     span: Span
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Expression(Node):
+class Expression(SyntaxNode):
     type: CType
     text: str
     """As the source has it, for messages and traces."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Number(Expression):
+class IntegerConstant(Expression):
     value: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SizeOf(Number):
+class SizeOf(IntegerConstant):
     """`sizeof`; `measured` is the type, where it is known."""
 
     measured: CType | None
@@ -44,7 +44,7 @@ class Real(Expression):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Text(Expression):
+class StringLiteral(Expression):
     """A string literal, with the zero at its end."""
 
     data: bytes
@@ -67,7 +67,7 @@ class Variable:
 
 
 @dataclass(eq=False, slots=True)
-class Function:
+class CFunction:
     name: str
     type: CType
     span: Span
@@ -96,11 +96,11 @@ class Name(Expression):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FunctionName(Expression):
-    function: Function
+    function: CFunction
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Operation(Expression):
+class BinaryOperation(Expression):
     """A binary operator on values; `&&`, `||` and the comma are nodes of their own."""
 
     operator: str
@@ -109,7 +109,7 @@ class Operation(Expression):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Prefix(Expression):
+class PrefixOperation(Expression):
     """`-`, `~`, `!` and `+`."""
 
     operator: str
@@ -182,7 +182,7 @@ class Member(Expression):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Convert(Expression):
+class Conversion(Expression):
     """A conversion; `explicit` where the source has a cast."""
 
     operand: Expression
@@ -221,7 +221,7 @@ class CompoundLiteral(Expression):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Statement(Node):
+class Statement(SyntaxNode):
     pass
 
 
@@ -248,7 +248,7 @@ class If(Statement):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Loop(Statement):
+class LoopStatement(Statement):
     """`while`, `do` and `for`; a missing test always holds."""
 
     initial: Statement | None
@@ -265,7 +265,7 @@ class Switch(Statement):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Case(Statement):
+class CaseLabel(Statement):
     """A label of a switch; without a range it is `default`."""
 
     values: tuple[int, int] | None
@@ -321,5 +321,5 @@ class TranslationUnit:
 
     file: str
     sources: dict[str, str]
-    functions: dict[str, Function] = field(default_factory=dict)
+    functions: dict[str, CFunction] = field(default_factory=dict)
     variables: list[Variable] = field(default_factory=list)

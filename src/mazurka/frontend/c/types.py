@@ -99,7 +99,7 @@ class AtomicType(CType):
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class MemberField:
     name: str
     type: CType
     offset: int
@@ -112,7 +112,7 @@ class Field:
 class RecordBody:
     """The fields of a structure or union; they are known only once it is complete."""
 
-    fields: tuple[Field, ...] = ()
+    fields: tuple[MemberField, ...] = ()
     size: int = 0
     complete: bool = False
 
@@ -129,7 +129,7 @@ class RecordType(CType):
     def __str__(self) -> str:
         return self.name
 
-    def find(self, name: str) -> tuple[Field, ...] | None:
+    def find(self, name: str) -> tuple[MemberField, ...] | None:
         """The way to a member: through anonymous members, one after another."""
         for each in self.body.fields:
             if each.name == name:
@@ -268,7 +268,7 @@ class Layouts:
             return all(self.has_cells(member.type) for member in inner.body.fields)
         return True
 
-    def field_cell(self, type_: RecordType, member: Field) -> int:
+    def field_cell(self, type_: RecordType, member: MemberField) -> int:
         """The offset of a member in cells."""
         if type_.union:
             return 0

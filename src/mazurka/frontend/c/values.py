@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from mazurka.frontend.c.types import CType
-from mazurka.ir.expressions import Const, Expr
+from mazurka.ir.expressions import Binary, Const, Element, Expr
 
 FAR = 1 << 40
 """A number n that is converted to a pointer becomes FAR + n."""
@@ -21,7 +21,7 @@ NOWHERE = 1 << 44
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class Scalar:
     """The value of a scalar expression."""
 
     type: CType
@@ -44,7 +44,7 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ObjectPlace:
     """An object that an expression denotes."""
 
     type: CType
@@ -58,7 +58,26 @@ class Place:
     """The key of a variable that may be without a value."""
     direct: bool = True
     """Whether the object is known to exist: no pointer led to it."""
+    root: int = 0
+    """An address inside the object where `address` does not show one."""
 
-    def at(self, type_: CType, address: Expr, title: str, bits: int | None = None) -> Place:
+    def at(self, type_: CType, address: Expr, title: str, bits: int | None = None) -> ObjectPlace:
         """A part of the object."""
         return replace(self, type=type_, address=address, title=title, bits=bits, variable="")
+
+    def pinned(self, address: Expr, root: int) -> ObjectPlace:
+        """The same object, with its address kept in a cell."""
+        return replace(self, address=address, root=self.root or root)
+
+
+def find_root(address: Expr) -> int:
+    """The constant on which an address is built."""
+    match address:
+        case Const(value):
+            return value
+        case Element(base=base):
+            return find_root(base)
+        case Binary("add", left, _):
+            return find_root(left)
+        case _:
+            return 0

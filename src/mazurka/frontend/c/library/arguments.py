@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.expressions import INT
-from mazurka.frontend.c.lowering import Lowering
+from mazurka.frontend.c.lowering import CLowering
 from mazurka.frontend.c.types import PointerType, VoidType, bare
-from mazurka.frontend.c.values import Place, Value
+from mazurka.frontend.c.values import ObjectPlace, Scalar
 from mazurka.frontend.kit.shapes import Reference, Shape
 from mazurka.ir.expressions import ZERO, Const
 from mazurka.ir.program import Role, Span
 
-SUCCESS = Value(INT, ZERO)
+SUCCESS = Scalar(INT, ZERO)
 EBUSY, EINVAL, EDEADLK, EPERM, EAGAIN, ETIMEDOUT = 16, 22, 35, 1, 11, 110
 
 
 def strip(node: tree.Expression) -> tree.Expression:
     """The expression without conversions between pointers."""
-    while isinstance(node, tree.Convert) and isinstance(bare(node.operand.type), PointerType):
+    while isinstance(node, tree.Conversion) and isinstance(bare(node.operand.type), PointerType):
         node = node.operand
     return node
 
 
-def target_of(low: Lowering, node: tree.Expression) -> Place | None:
+def target_of(low: CLowering, node: tree.Expression) -> ObjectPlace | None:
     """The object that a pointer argument leads to; None for a null pointer."""
     inner = strip(node)
     if isinstance(inner, tree.AddressOf) and not isinstance(inner.operand, tree.FunctionName):
@@ -34,11 +34,11 @@ def target_of(low: Lowering, node: tree.Expression) -> Place | None:
         return None
     from mazurka.frontend.c.places_of import follow
 
-    held = Value(pointer.type, low.hold(pointer.expr, node.span, pointer.type))
+    held = Scalar(pointer.type, low.hold(pointer.expr, node.span, pointer.type))
     return follow(low, held, type_, inner.text)
 
 
-def sync_object(low: Lowering, node: tree.Expression, shape: Shape) -> Reference:
+def sync_object(low: CLowering, node: tree.Expression, shape: Shape) -> Reference:
     """The synchronization object that an argument leads to."""
     place = target_of(low, node)
     if place is None:
@@ -47,11 +47,11 @@ def sync_object(low: Lowering, node: tree.Expression, shape: Shape) -> Reference
     return Reference(shape, place.address, True, title)
 
 
-def number_result(low: Lowering, span: Span, expr: object) -> Value:
+def number_result(low: CLowering, span: Span, expr: object) -> Scalar:
     del low, span
     assert expr is not None
-    return Value(INT, expr)  # type: ignore[arg-type]
+    return Scalar(INT, expr)  # type: ignore[arg-type]
 
 
-def flag_cell(low: Lowering, span: Span) -> Const:
+def flag_cell(low: CLowering, span: Span) -> Const:
     return Const(low.take_temporary(Role.INT, span))

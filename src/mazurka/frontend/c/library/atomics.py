@@ -7,41 +7,41 @@ from collections.abc import Callable
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import read, write
 from mazurka.frontend.c.conversions import convert
-from mazurka.frontend.c.expressions import INT, apply
+from mazurka.frontend.c.expressions import apply
 from mazurka.frontend.c.library.arguments import target_of
-from mazurka.frontend.c.lowering import BUILTINS, Lowering, builtin
+from mazurka.frontend.c.lowering import BUILTINS, CLowering, builtin
 from mazurka.frontend.c.pointers import move_pointer
 from mazurka.frontend.c.types import VOID, IntegerType, PointerType, bare
-from mazurka.frontend.c.values import Place, Value
+from mazurka.frontend.c.values import ObjectPlace, Scalar
 from mazurka.frontend.kit.arithmetic import binary, unary
-from mazurka.ir.expressions import ONE, ZERO, Const, Load
+from mazurka.ir.expressions import ONE, ZERO, Const, Expr, Load
 from mazurka.ir.program import Assign, Kind, Role
 
 BOOL = IntegerType("_Bool", 8, False, True)
 
 
-def _object(low: Lowering, node: tree.Builtin, position: int = 0) -> Place:
+def _object(low: CLowering, node: tree.Builtin, position: int = 0) -> ObjectPlace:
     place = target_of(low, node.arguments[position])
     if place is None:
         raise low.refuse(node, f"`{node.text}` works on a null pointer")
     return place
 
 
-def _number(low: Lowering, node: tree.Builtin, position: int, place: Place) -> Value:
+def _number(low: CLowering, node: tree.Builtin, position: int, place: ObjectPlace) -> Scalar:
     """An argument, as a value of the object."""
     value = convert(low, low.scalar(node.arguments[position]), place.type, node.arguments[position])
-    return Value(value.type, low.hold(value.expr, node.span, value.type))
+    return Scalar(value.type, low.hold(value.expr, node.span, value.type))
 
 
-def _read(low: Lowering, place: Place, node: tree.Builtin) -> Value:
+def _read(low: CLowering, place: ObjectPlace, node: tree.Builtin) -> Scalar:
     found = read(low, place, node.span)
-    if not isinstance(found, Value):
+    if not isinstance(found, Scalar):
         raise low.refuse(node, "atomic operations on structures are not supported")
-    return Value(found.type, low.hold(found.expr, node.span, found.type))
+    return Scalar(found.type, low.hold(found.expr, node.span, found.type))
 
 
 @builtin("__atomic_load_n", "__c11_atomic_load")
-def _load(low: Lowering, node: tree.Builtin) -> Value:
+def _load(low: CLowering, node: tree.Builtin) -> Scalar:
     place = _object(low, node)
     low.begin_atomic(node.span)
     value = _read(low, place, node)
@@ -50,44 +50,44 @@ def _load(low: Lowering, node: tree.Builtin) -> Value:
 
 
 @builtin("__atomic_store_n", "__c11_atomic_store", "__c11_atomic_init")
-def _store(low: Lowering, node: tree.Builtin) -> Value:
+def _store(low: CLowering, node: tree.Builtin) -> Scalar:
     place = _object(low, node)
     value = _number(low, node, 1, place)
     low.begin_atomic(node.span)
     write(low, place, value, node.span)
     low.end_atomic(node.span)
-    return Value(VOID, ZERO)
+    return Scalar(VOID, ZERO)
 
 
 @builtin("__atomic_exchange_n", "__c11_atomic_exchange", "__sync_lock_test_and_set",
          "__sync_swap")  # fmt: skip
-def _exchange(low: Lowering, node: tree.Builtin) -> Value:
+def _exchange(low: CLowering, node: tree.Builtin) -> Scalar:
     return _modify(low, node, lambda old, new: new, old=True)
 
 
 @builtin("__sync_lock_release")
-def _release(low: Lowering, node: tree.Builtin) -> Value:
+def _release(low: CLowering, node: tree.Builtin) -> Scalar:
     place = _object(low, node)
     low.begin_atomic(node.span)
-    write(low, place, Value(place.type, ZERO), node.span)
+    write(low, place, Scalar(place.type, ZERO), node.span)
     low.end_atomic(node.span)
-    return Value(VOID, ZERO)
+    return Scalar(VOID, ZERO)
 
 
 def _modify(
-    low: Lowering, node: tree.Builtin, change: Callable[[Value, Value], Value], *, old: bool
-) -> Value:
+    low: CLowering, node: tree.Builtin, change: Callable[[Scalar, Scalar], Scalar], *, old: bool
+) -> Scalar:
     place = _object(low, node)
     argument = node.arguments[1]
     if isinstance(bare(place.type), PointerType) and "exchange" not in node.name:
         given = low.scalar(argument)
     else:
         given = _number(low, node, 1, place)
-    given = Value(given.type, low.hold(given.expr, node.span, given.type))
+    given = Scalar(given.type, low.hold(given.expr, node.span, given.type))
     low.begin_atomic(node.span)
     before = _read(low, place, node)
     after = convert(low, change(before, given), place.type, node)
-    after = Value(after.type, low.hold(after.expr, node.span, after.type))
+    after = Scalar(after.type, low.hold(after.expr, node.span, after.type))
     write(low, place, after, node.span)
     low.end_atomic(node.span)
     return before if old else after
@@ -106,13 +106,13 @@ def _register_updates() -> None:
             BUILTINS[name] = _update(operator, old)
 
 
-def _update(operator: str, old: bool) -> Callable[[Lowering, tree.Builtin], Value]:
-    def handle(low: Lowering, node: tree.Builtin) -> Value:
-        def change(before: Value, given: Value) -> Value:
+def _update(operator: str, old: bool) -> Callable[[CLowering, tree.Builtin], Scalar]:
+    def handle(low: CLowering, node: tree.Builtin) -> Scalar:
+        def change(before: Scalar, given: Scalar) -> Scalar:
             if isinstance(bare(before.type), PointerType):
                 step = given
                 if operator == "-":
-                    step = Value(given.type, unary("neg", given.expr))
+                    step = Scalar(given.type, unary("neg", given.expr))
                 return move_pointer(low, before, step, node)
             if operator == "~&":
                 from mazurka.frontend.c.arithmetic import complement
@@ -120,7 +120,7 @@ def _update(operator: str, old: bool) -> Callable[[Lowering, tree.Builtin], Valu
                 both = apply(low, "&", before, given, before.type, node.span, node.text)
                 kind = bare(before.type)
                 assert isinstance(kind, IntegerType)
-                return Value(kind, complement(both.expr, kind))
+                return Scalar(kind, complement(both.expr, kind))
             return apply(low, operator, before, given, before.type, node.span, node.text)
 
         return _modify(low, node, change, old=old)
@@ -132,24 +132,24 @@ _register_updates()
 
 
 @builtin("__sync_bool_compare_and_swap", "__sync_val_compare_and_swap")
-def _compare_and_swap(low: Lowering, node: tree.Builtin) -> Value:
+def _compare_and_swap(low: CLowering, node: tree.Builtin) -> Scalar:
     place = _object(low, node)
     expected, desired = (_number(low, node, position, place) for position in (1, 2))
     low.begin_atomic(node.span)
     before = _read(low, place, node)
     swapped = _swap(low, place, before, expected, desired, node)
     low.end_atomic(node.span)
-    return Value(BOOL, swapped) if "bool" in node.name else before
+    return Scalar(BOOL, swapped) if "bool" in node.name else before
 
 
 def _swap(
-    low: Lowering,
-    place: Place,
-    before: Value,
-    expected: Value,
-    desired: Value,
+    low: CLowering,
+    place: ObjectPlace,
+    before: Scalar,
+    expected: Scalar,
+    desired: Scalar,
     node: tree.Builtin,
-):  # type: ignore[no-untyped-def]
+) -> Expr:
     """Write the desired value if the object has the expected one; returns whether it had."""
     span = node.span
     result = Const(low.take_temporary(Role.INT, span))
@@ -169,12 +169,12 @@ def _swap(
 
 @builtin("__atomic_compare_exchange_n", "__c11_atomic_compare_exchange_strong",
          "__c11_atomic_compare_exchange_weak")  # fmt: skip
-def _compare_exchange(low: Lowering, node: tree.Builtin) -> Value:
+def _compare_exchange(low: CLowering, node: tree.Builtin) -> Scalar:
     """Like `__sync_bool_compare_and_swap`; what was found goes to where the expected value was."""
     place, guess = _object(low, node), _object(low, node, 1)
     found = read(low, guess, node.span)
-    assert isinstance(found, Value)
-    expected = Value(found.type, low.hold(found.expr, node.span, found.type))
+    assert isinstance(found, Scalar)
+    expected = Scalar(found.type, low.hold(found.expr, node.span, found.type))
     desired = _number(low, node, 2, place)
     low.begin_atomic(node.span)
     before = _read(low, place, node)
@@ -187,29 +187,26 @@ def _compare_exchange(low: Lowering, node: tree.Builtin) -> Value:
     low.go(end, node.span)
     low.put(yes, node.span)
     low.put(end, node.span)
-    return Value(BOOL, swapped)
+    return Scalar(BOOL, swapped)
 
 
 @builtin("__atomic_test_and_set")
-def _test_and_set(low: Lowering, node: tree.Builtin) -> Value:
+def _test_and_set(low: CLowering, node: tree.Builtin) -> Scalar:
     place = _object(low, node)
     low.begin_atomic(node.span)
     before = _read(low, place, node)
-    write(low, place, Value(place.type, ONE), node.span)
+    write(low, place, Scalar(place.type, ONE), node.span)
     low.end_atomic(node.span)
-    return Value(BOOL, before.expr)
+    return Scalar(BOOL, before.expr)
 
 
 @builtin("__atomic_clear")
-def _clear(low: Lowering, node: tree.Builtin) -> Value:
+def _clear(low: CLowering, node: tree.Builtin) -> Scalar:
     return _release(low, node)
 
 
 @builtin("__sync_synchronize", "__atomic_thread_fence", "__atomic_signal_fence",
          "__c11_atomic_thread_fence", "__c11_atomic_signal_fence")  # fmt: skip
-def _fence(low: Lowering, node: tree.Builtin) -> Value:
+def _fence(low: CLowering, node: tree.Builtin) -> Scalar:
     """Memory is sequentially consistent: a fence adds nothing."""
-    return Value(VOID, ZERO)
-
-
-_ = INT
+    return Scalar(VOID, ZERO)

@@ -7,7 +7,7 @@ from mazurka.frontend.c.access import cell_address, read, write
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.heap import allocate_for
 from mazurka.frontend.c.library.arguments import strip, target_of
-from mazurka.frontend.c.lowering import Lowering, library
+from mazurka.frontend.c.lowering import CLowering, library
 from mazurka.frontend.c.types import (
     VOID,
     ArrayType,
@@ -17,26 +17,26 @@ from mazurka.frontend.c.types import (
     bare,
     size_of,
 )
-from mazurka.frontend.c.values import Place, Value
-from mazurka.frontend.kit.arithmetic import binary, conditional, either
-from mazurka.ir.expressions import ONE, ZERO, Const, Expr, Load
+from mazurka.frontend.c.values import ObjectPlace, Scalar
+from mazurka.frontend.kit.arithmetic import binary, conditional
+from mazurka.ir.expressions import ZERO, Const, Expr, Load
 from mazurka.ir.program import Assign, Check, Fault, Kind
 
-NOTHING = Value(VOID, ZERO)
+NOTHING = Scalar(VOID, ZERO)
 
 
 @library("malloc", "calloc")
-def _allocate(low: Lowering, node: tree.Call) -> Value:
+def _allocate(low: CLowering, node: tree.Call) -> Scalar:
     return allocate_for(low, node, PointerType(VOID, 64))
 
 
 @library("realloc")
-def _reallocate(low: Lowering, node: tree.Call) -> Value:
+def _reallocate(low: CLowering, node: tree.Call) -> Scalar:
     raise low.refuse(node, "`realloc` is not supported; allocate enough at first")
 
 
 @library("free")
-def _free(low: Lowering, node: tree.Call) -> Value:
+def _free(low: CLowering, node: tree.Call) -> Scalar:
     """Free an object; what is not alive, or no object of the heap, cannot be freed."""
     low.machine.found.frees = True
     pointer = low.scalar(strip(node.arguments[0]))
@@ -65,14 +65,14 @@ def _free(low: Lowering, node: tree.Call) -> Value:
     return NOTHING
 
 
-def _whole_object(low: Lowering, node: tree.Call, position: int) -> Place:
+def _whole_object(low: CLowering, node: tree.Call, position: int) -> ObjectPlace:
     place = target_of(low, node.arguments[position])
     if place is None:
         raise low.refuse(node, f"`{node.text}` works on a null pointer")
     return place
 
 
-def _cells(low: Lowering, node: tree.Call, place: Place) -> list[tuple[Place, int]]:
+def _cells(low: CLowering, node: tree.Call, place: ObjectPlace) -> list[tuple[ObjectPlace, int]]:
     """The cells of so many bytes, each with where it is."""
     size = low.scalar(node.arguments[2]).constant
     if size is None:
@@ -92,7 +92,7 @@ def _cells(low: Lowering, node: tree.Call, place: Place) -> list[tuple[Place, in
 
 
 @library("memset")
-def _memset(low: Lowering, node: tree.Call) -> Value:
+def _memset(low: CLowering, node: tree.Call) -> Scalar:
     place = _whole_object(low, node, 0)
     value = low.scalar(node.arguments[1]).constant
     if value is None:
@@ -107,16 +107,16 @@ def _memset(low: Lowering, node: tree.Call) -> Value:
                 number = int.from_bytes(bytes([value & 255]) * (inner.bits // 8), "little")
             whole = IntegerType("unsigned long long", 64, False)
             held = number - (1 << 64) if number >= 1 << 63 else number
-            given = Value(whole, Const(held))
-            given = convert(low, given, inner, node) if number else Value(inner, ZERO)
+            given = Scalar(whole, Const(held))
+            given = convert(low, given, inner, node) if number else Scalar(inner, ZERO)
             write(low, cell, given, node.span)
         else:
             raise low.refuse(node, f"`{node.text}` makes pointers of bytes")
-    return Value(node.type, place.address)
+    return Scalar(node.type, place.address)
 
 
 @library("memcpy", "memmove")
-def _memcpy(low: Lowering, node: tree.Call) -> Value:
+def _memcpy(low: CLowering, node: tree.Call) -> Scalar:
     target, source = _whole_object(low, node, 0), _whole_object(low, node, 1)
     first, second = _cells(low, node, target), _cells(low, node, source)
     classes = low.machine.layouts
@@ -125,36 +125,36 @@ def _memcpy(low: Lowering, node: tree.Call) -> Value:
     values = []
     for cell, _ in second:
         value = read(low, cell, node.span)
-        assert isinstance(value, Value)
-        values.append(Value(value.type, low.hold(value.expr, node.span, value.type)))
+        assert isinstance(value, Scalar)
+        values.append(Scalar(value.type, low.hold(value.expr, node.span, value.type)))
     for (cell, _), value in zip(first, values, strict=True):
         write(low, cell, convert(low, value, cell.type, node), node.span)
-    return Value(node.type, target.address)
+    return Scalar(node.type, target.address)
 
 
 @library("strcpy")
-def _strcpy(low: Lowering, node: tree.Call) -> Value:
+def _strcpy(low: CLowering, node: tree.Call) -> Scalar:
     source = node.arguments[1]
-    while isinstance(source, tree.Convert):
+    while isinstance(source, tree.Conversion):
         source = source.operand
-    if not isinstance(source, tree.Text):
+    if not isinstance(source, tree.StringLiteral):
         raise low.refuse(node, f"`{node.text}`: the source must be a string literal")
     from mazurka.frontend.c.places_of import follow
     from mazurka.frontend.c.pointers import move_pointer
 
     target = low.scalar(node.arguments[0])
-    target = Value(target.type, low.hold(target.expr, node.span, target.type))
+    target = Scalar(target.type, low.hold(target.expr, node.span, target.type))
     kind = bare(target.type)
     assert isinstance(kind, PointerType)
     for offset, byte in enumerate(source.data):
-        moved = move_pointer(low, target, Value(IntegerType("int", 32, True), Const(offset)), node)
+        moved = move_pointer(low, target, Scalar(IntegerType("int", 32, True), Const(offset)), node)
         place = follow(low, moved, kind.target, f"{node.arguments[0].text}[{offset}]")
-        write(low, place, Value(kind.target, Const(byte)), node.span)
+        write(low, place, Scalar(kind.target, Const(byte)), node.span)
     return target
 
 
 @library("sscanf", "scanf", "fscanf", "gets", "fgets", "getchar", "atoi", "strtol")
-def _input(low: Lowering, node: tree.Call) -> Value:
+def _input(low: CLowering, node: tree.Call) -> Scalar:
     """Input may be anything; what it is stored in gets any value."""
     from mazurka.frontend.c.access import choose_any, set_any
 
@@ -167,6 +167,3 @@ def _input(low: Lowering, node: tree.Call) -> Value:
             if place is not None:
                 set_any(low, place, node.span)
     return choose_any(low, node.type, node.span, node.text)
-
-
-_ = (either, ONE)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mazurka.frontend.c import tree
-from mazurka.frontend.c.access import write
 from mazurka.frontend.c.expressions import INT
 from mazurka.frontend.c.library.arguments import (
     EBUSY,
@@ -21,19 +20,19 @@ from mazurka.frontend.c.library.arguments import (
     sync_object,
     target_of,
 )
-from mazurka.frontend.c.lowering import Lowering, library
-from mazurka.frontend.c.values import Value
+from mazurka.frontend.c.lowering import CLowering, library
+from mazurka.frontend.c.values import Scalar
 from mazurka.frontend.kit.arithmetic import binary, both, either
 from mazurka.frontend.kit.locks import LockShape, RWLockShape
 from mazurka.frontend.kit.shapes import Reference
 from mazurka.ir.expressions import ONE, ZERO, Choice, Const, Expr, Load, negate
-from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Span
+from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role, Span
 
 NORMAL, RECURSIVE, ERRORCHECK = 0, 1, 2
 
 
 @dataclass(frozen=True)
-class Mutex:
+class MutexCells:
     """The cells of one mutex."""
 
     owner: Reference
@@ -48,17 +47,17 @@ class Mutex:
         return self.owner.cell(2)
 
 
-def mutex_at(low: Lowering, node: tree.Expression) -> Mutex:
+def mutex_at(low: CLowering, node: tree.Expression) -> MutexCells:
     owner = sync_object(low, node, LockShape(low.program.threads))
-    return Mutex(owner, low.machine.expected.mutex_kinds)
+    return MutexCells(owner, low.machine.expected.mutex_kinds)
 
 
-def _shape(low: Lowering) -> LockShape:
+def _shape(low: CLowering) -> LockShape:
     return LockShape(low.program.threads)
 
 
 @library("pthread_mutex_init")
-def _init(low: Lowering, node: tree.Call) -> Value:
+def _init(low: CLowering, node: tree.Call) -> Scalar:
     mutex = mutex_at(low, node.arguments[0])
     attributes = target_of(low, node.arguments[1])
     operations: list[Operation] = [Assign(mutex.owner.address, ZERO)]
@@ -71,7 +70,7 @@ def _init(low: Lowering, node: tree.Call) -> Value:
 
 
 @library("mtx_init")
-def _mtx_init(low: Lowering, node: tree.Call) -> Value:
+def _mtx_init(low: CLowering, node: tree.Call) -> Scalar:
     mutex = mutex_at(low, node.arguments[0])
     kind = low.scalar(node.arguments[1])
     if kind.constant is None:
@@ -89,7 +88,7 @@ def _mtx_init(low: Lowering, node: tree.Call) -> Value:
 
 
 @library("pthread_mutexattr_settype")
-def _settype(low: Lowering, node: tree.Call) -> Value:
+def _settype(low: CLowering, node: tree.Call) -> Scalar:
     low.machine.found.mutex_kinds = True
     target = target_of(low, node.arguments[0])
     kind = low.scalar(node.arguments[1])
@@ -105,12 +104,12 @@ def _settype(low: Lowering, node: tree.Call) -> Value:
     "pthread_condattr_init", "pthread_condattr_destroy", "pthread_barrier_destroy", "sem_destroy",
     "pthread_rwlockattr_init", "pthread_rwlockattr_destroy", "pthread_mutexattr_setpshared",
 )  # fmt: skip
-def _destroy(low: Lowering, node: tree.Call) -> Value:
+def _destroy(low: CLowering, node: tree.Call) -> Scalar:
     return SUCCESS
 
 
 def _act(
-    low: Lowering,
+    low: CLowering,
     kind: Kind,
     span: Span,
     text: str,
@@ -122,11 +121,11 @@ def _act(
 
 
 @library("pthread_mutex_lock", "mtx_lock")
-def _lock(low: Lowering, node: tree.Call) -> Value:
+def _lock(low: CLowering, node: tree.Call) -> Scalar:
     return lock(low, mutex_at(low, node.arguments[0]), node.span)
 
 
-def lock(low: Lowering, mutex: Mutex, span: Span) -> Value:
+def lock(low: CLowering, mutex: MutexCells, span: Span) -> Scalar:
     owner = mutex.owner
     shape = _shape(low)
     if not mutex.kinds:
@@ -160,11 +159,11 @@ def lock(low: Lowering, mutex: Mutex, span: Span) -> Value:
     ]
     text = f"acquire {owner.title}"
     low.take_one_of(Kind.ACQUIRE, span, text, ways, atomic=True, subject=owner.address)
-    return Value(INT, Load(result))
+    return Scalar(INT, Load(result))
 
 
 @library("pthread_mutex_trylock", "mtx_trylock", "pthread_mutex_timedlock")
-def _trylock(low: Lowering, node: tree.Call) -> Value:
+def _trylock(low: CLowering, node: tree.Call) -> Scalar:
     mutex = mutex_at(low, node.arguments[0])
     busy = {"mtx_trylock": 1}.get(_name(node), EBUSY)
     timed = _name(node) == "pthread_mutex_timedlock"
@@ -189,22 +188,22 @@ def _trylock(low: Lowering, node: tree.Call) -> Value:
         ways = [(free, take), (negate(free), fail)]
     text = f"try to acquire {owner.title}"
     low.take_one_of(Kind.TRY_ACQUIRE, span, text, ways, atomic=True, subject=owner.address)
-    return Value(INT, Load(result))
+    return Scalar(INT, Load(result))
 
 
 def _name(node: tree.Call) -> str:
     callee = node.callee
-    while isinstance(callee, tree.Convert):
+    while isinstance(callee, tree.Conversion):
         callee = callee.operand
     return callee.function.name if isinstance(callee, tree.FunctionName) else ""
 
 
 @library("pthread_mutex_unlock", "mtx_unlock")
-def _unlock(low: Lowering, node: tree.Call) -> Value:
+def _unlock(low: CLowering, node: tree.Call) -> Scalar:
     return unlock(low, mutex_at(low, node.arguments[0]), node.span)
 
 
-def unlock(low: Lowering, mutex: Mutex, span: Span) -> Value:
+def unlock(low: CLowering, mutex: MutexCells, span: Span) -> Scalar:
     owner = mutex.owner
     if not mutex.kinds:
         _shape(low).release(low, owner, span)
@@ -225,14 +224,14 @@ def unlock(low: Lowering, mutex: Mutex, span: Span) -> Value:
     ]
     text = f"release {owner.title}"
     low.take_one_of(Kind.RELEASE, span, text, ways, atomic=True, subject=owner.address)
-    return Value(INT, Load(result))
+    return Scalar(INT, Load(result))
 
 
 # --- spin locks --------------------------------------------------------------------------------
 
 
 @library("pthread_spin_init")
-def _spin_init(low: Lowering, node: tree.Call) -> Value:
+def _spin_init(low: CLowering, node: tree.Call) -> Scalar:
     owner = sync_object(low, node.arguments[0], _shape(low))
     operations: list[Operation] = [Assign(owner.address, ZERO)]
     _act(low, Kind.CLEAR, node.span, f"initialize {owner.title}", owner, operations)
@@ -240,22 +239,22 @@ def _spin_init(low: Lowering, node: tree.Call) -> Value:
 
 
 @library("pthread_spin_lock")
-def _spin_lock(low: Lowering, node: tree.Call) -> Value:
+def _spin_lock(low: CLowering, node: tree.Call) -> Scalar:
     _shape(low).acquire(low, sync_object(low, node.arguments[0], _shape(low)), node.span)
     return SUCCESS
 
 
 @library("pthread_spin_trylock")
-def _spin_trylock(low: Lowering, node: tree.Call) -> Value:
+def _spin_trylock(low: CLowering, node: tree.Call) -> Scalar:
     owner = sync_object(low, node.arguments[0], _shape(low))
     taken = _shape(low).try_acquire(low, owner, node.span)
     from mazurka.frontend.kit.arithmetic import conditional
 
-    return Value(INT, conditional(taken, ZERO, Const(EBUSY)))
+    return Scalar(INT, conditional(taken, ZERO, Const(EBUSY)))
 
 
 @library("pthread_spin_unlock")
-def _spin_unlock(low: Lowering, node: tree.Call) -> Value:
+def _spin_unlock(low: CLowering, node: tree.Call) -> Scalar:
     _shape(low).release(low, sync_object(low, node.arguments[0], _shape(low)), node.span)
     return SUCCESS
 
@@ -264,12 +263,12 @@ def _spin_unlock(low: Lowering, node: tree.Call) -> Value:
 
 
 @library("pthread_cond_init", "cnd_init")
-def _cond_init(low: Lowering, node: tree.Call) -> Value:
+def _cond_init(low: CLowering, node: tree.Call) -> Scalar:
     return SUCCESS
 
 
 @library("pthread_cond_wait", "cnd_wait", "pthread_cond_timedwait")
-def _cond_wait(low: Lowering, node: tree.Call) -> Value:
+def _cond_wait(low: CLowering, node: tree.Call) -> Scalar:
     """Wait, as POSIX has it: the thread may also wake up without a reason.
 
     Whether it does is chosen when it begins to wait.  So a search sees both what a spurious wake-up
@@ -311,11 +310,11 @@ def _cond_wait(low: Lowering, node: tree.Call) -> Value:
         Assign(owner.address, low.me),
         guard=woken,
     )
-    return Value(INT, Load(result))
+    return Scalar(INT, Load(result))
 
 
 @library("pthread_cond_signal", "cnd_signal")
-def _signal(low: Lowering, node: tree.Call) -> Value:
+def _signal(low: CLowering, node: tree.Call) -> Scalar:
     """Wake any one of those who wait; where nobody waits, nothing happens."""
     condition = sync_object(low, node.arguments[0], _shape(low))
     threads, span = low.program.threads, node.span
@@ -336,7 +335,7 @@ def _signal(low: Lowering, node: tree.Call) -> Value:
 
 
 def _wake_one(
-    low: Lowering,
+    low: CLowering,
     condition: Reference,
     others: list[int],
     somebody: Expr,
@@ -349,7 +348,7 @@ def _wake_one(
 
     assert isinstance(end, Label)
     automaton = low.require_automaton()
-    chosen = Const(low.take_temporary(low_role(), span))
+    chosen = Const(low.take_temporary(Role.INT, span))
     depth, automaton.atomic_depth = automaton.atomic_depth, automaton.atomic_depth + 1
     inside = automaton.new_label(span)
     automaton.atomic_depth = depth
@@ -362,9 +361,7 @@ def _wake_one(
     automaton.place(inside, span)
     for position, number in enumerate(others):
         waiting = condition.cell(number)
-        guard = both(
-            binary("eq", Load(chosen), Const(position)), binary("ne", Load(waiting), ZERO)
-        )
+        guard = both(binary("eq", Load(chosen), Const(position)), binary("ne", Load(waiting), ZERO))
         low.add_edge(
             Kind.NOTIFY, span, text, end, guard=guard, operations=(Assign(waiting, ZERO),),
             atomic=True, subject=condition.address,
@@ -373,14 +370,8 @@ def _wake_one(
     automaton.atomic_depth = depth
 
 
-def low_role():  # type: ignore[no-untyped-def]
-    from mazurka.ir.program import Role
-
-    return Role.INT
-
-
 @library("pthread_cond_broadcast", "cnd_broadcast")
-def _broadcast(low: Lowering, node: tree.Call) -> Value:
+def _broadcast(low: CLowering, node: tree.Call) -> Scalar:
     condition = sync_object(low, node.arguments[0], _shape(low))
     clear = [Assign(condition.cell(number), ZERO) for number in range(low.program.threads)]
     text = f"broadcast {condition.title}"
@@ -391,13 +382,13 @@ def _broadcast(low: Lowering, node: tree.Call) -> Value:
 # --- reader-writer locks -----------------------------------------------------------------------
 
 
-def _rwlock(low: Lowering, node: tree.Call) -> tuple[RWLockShape, Reference]:
+def _rwlock(low: CLowering, node: tree.Call) -> tuple[RWLockShape, Reference]:
     shape = RWLockShape(low.program.threads)
     return shape, sync_object(low, node.arguments[0], shape)
 
 
 @library("pthread_rwlock_init")
-def _rwlock_init(low: Lowering, node: tree.Call) -> Value:
+def _rwlock_init(low: CLowering, node: tree.Call) -> Scalar:
     shape, owner = _rwlock(low, node)
     operations: list[Operation] = [Assign(owner.cell(each), ZERO) for each in range(shape.size)]
     _act(low, Kind.CLEAR, node.span, f"initialize {owner.title}", owner, operations)
@@ -405,21 +396,21 @@ def _rwlock_init(low: Lowering, node: tree.Call) -> Value:
 
 
 @library("pthread_rwlock_rdlock")
-def _rdlock(low: Lowering, node: tree.Call) -> Value:
+def _rdlock(low: CLowering, node: tree.Call) -> Scalar:
     shape, owner = _rwlock(low, node)
     shape.acquire_read(low, owner, node.span)
     return SUCCESS
 
 
 @library("pthread_rwlock_wrlock")
-def _wrlock(low: Lowering, node: tree.Call) -> Value:
+def _wrlock(low: CLowering, node: tree.Call) -> Scalar:
     shape, owner = _rwlock(low, node)
     shape.acquire_write(low, owner, node.span)
     return SUCCESS
 
 
 @library("pthread_rwlock_tryrdlock", "pthread_rwlock_trywrlock")
-def _try_rwlock(low: Lowering, node: tree.Call) -> Value:
+def _try_rwlock(low: CLowering, node: tree.Call) -> Scalar:
     shape, owner = _rwlock(low, node)
     free = binary("eq", Load(owner.address), ZERO)
     mine = owner.cell(1 + low.number)
@@ -435,11 +426,11 @@ def _try_rwlock(low: Lowering, node: tree.Call) -> Value:
     )  # fmt: skip
     from mazurka.frontend.kit.arithmetic import conditional
 
-    return Value(INT, conditional(taken, ZERO, Const(EBUSY)))
+    return Scalar(INT, conditional(taken, ZERO, Const(EBUSY)))
 
 
 @library("pthread_rwlock_unlock")
-def _rwlock_unlock(low: Lowering, node: tree.Call) -> Value:
+def _rwlock_unlock(low: CLowering, node: tree.Call) -> Scalar:
     _, owner = _rwlock(low, node)
     mine = owner.cell(1 + low.number)
     writes = binary("eq", Load(owner.address), low.me)
@@ -455,6 +446,3 @@ def _rwlock_unlock(low: Lowering, node: tree.Call) -> Value:
     text = f"release {owner.title}"
     low.take_one_of(Kind.RELEASE, node.span, text, ways, atomic=True, subject=owner.address)
     return SUCCESS
-
-
-_ = write

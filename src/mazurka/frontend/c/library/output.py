@@ -5,10 +5,9 @@ from __future__ import annotations
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import choose_any
 from mazurka.frontend.c.expressions import INT
-from mazurka.frontend.c.lowering import Lowering, library
-from mazurka.frontend.c.survey import may_write
+from mazurka.frontend.c.lowering import CLowering, library
 from mazurka.frontend.c.types import IntegerType, PointerType, VoidType, bare
-from mazurka.frontend.c.values import NOWHERE, Value
+from mazurka.frontend.c.values import NOWHERE, Scalar
 from mazurka.ir.expressions import ZERO, Const
 
 
@@ -17,13 +16,13 @@ from mazurka.ir.expressions import ZERO, Const
     "sleep", "usleep", "nanosleep", "srand", "srandom", "setbuf", "setvbuf", "printk", "strerror",
     "__builtin_printf", "fclose", "atexit_unused",
 )  # fmt: skip
-def _ignore(low: Lowering, node: tree.Call) -> Value:
+def _ignore(low: CLowering, node: tree.Call) -> Scalar:
     """Evaluate arguments that do something or read shared data, and nothing else."""
     for argument in node.arguments:
         inner = argument
-        while isinstance(inner, tree.Convert):
+        while isinstance(inner, tree.Conversion):
             inner = inner.operand
-        if isinstance(inner, tree.Text):
+        if isinstance(inner, tree.StringLiteral):
             continue
         if isinstance(inner, tree.Name) and inner.variable.external:
             continue
@@ -31,18 +30,18 @@ def _ignore(low: Lowering, node: tree.Call) -> Value:
     return _some(low, node)
 
 
-def _some(low: Lowering, node: tree.Call) -> Value:
+def _some(low: CLowering, node: tree.Call) -> Scalar:
     """What such a function returns: 0, which programs hardly look at."""
     kind = bare(node.type)
     if isinstance(kind, VoidType):
-        return Value(kind, ZERO)
+        return Scalar(kind, ZERO)
     if isinstance(kind, PointerType):
-        return Value(kind, Const(NOWHERE))
-    return Value(kind, ZERO)
+        return Scalar(kind, Const(NOWHERE))
+    return Scalar(kind, ZERO)
 
 
 @library("time", "clock_gettime", "clock", "gettimeofday")
-def _time(low: Lowering, node: tree.Call) -> Value:
+def _time(low: CLowering, node: tree.Call) -> Scalar:
     """The time is any number."""
     from mazurka.frontend.c.access import set_any
     from mazurka.frontend.c.library.arguments import target_of
@@ -54,18 +53,15 @@ def _time(low: Lowering, node: tree.Call) -> Value:
             set_any(low, target, node.span)
     if name in ("time", "clock"):
         return choose_any(low, node.type, node.span, node.text)
-    return Value(INT, ZERO)
+    return Scalar(INT, ZERO)
 
 
 @library("abs", "labs", "llabs")
-def _abs(low: Lowering, node: tree.Call) -> Value:
+def _abs(low: CLowering, node: tree.Call) -> Scalar:
     from mazurka.frontend.c.arithmetic import narrow
     from mazurka.frontend.kit.arithmetic import unary
 
     value = low.scalar(node.arguments[0])
     kind = bare(value.type)
     assert isinstance(kind, IntegerType)
-    return Value(kind, narrow(unary("abs", value.expr), kind.bits, True))
-
-
-_ = may_write
+    return Scalar(kind, narrow(unary("abs", value.expr), kind.bits, True))

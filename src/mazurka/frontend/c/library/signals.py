@@ -7,21 +7,21 @@ from mazurka.frontend.c.access import write
 from mazurka.frontend.c.calls import call_named
 from mazurka.frontend.c.expressions import INT
 from mazurka.frontend.c.library.arguments import SUCCESS, flag_cell, sync_object, target_of
-from mazurka.frontend.c.lowering import Lowering, library
-from mazurka.frontend.c.values import Value
-from mazurka.frontend.kit.arithmetic import binary, both, conditional
+from mazurka.frontend.c.lowering import CLowering, library
+from mazurka.frontend.c.values import Scalar
+from mazurka.frontend.kit.arithmetic import binary, conditional
 from mazurka.frontend.kit.locks import LockShape
 from mazurka.frontend.kit.shapes import Reference
-from mazurka.ir.expressions import ONE, ZERO, Const, Convert, Load, negate
+from mazurka.ir.expressions import ONE, ZERO, Const, Convert, Load
 from mazurka.ir.program import Assign, Check, Fault, Kind
 
 
-def _object(low: Lowering, node: tree.Call) -> Reference:
+def _object(low: CLowering, node: tree.Call) -> Reference:
     return sync_object(low, node.arguments[0], LockShape(low.program.threads))
 
 
 @library("sem_init")
-def _sem_init(low: Lowering, node: tree.Call) -> Value:
+def _sem_init(low: CLowering, node: tree.Call) -> Scalar:
     owner = _object(low, node)
     value = low.scalar(node.arguments[2])
     text = f"initialize {owner.title}"
@@ -30,7 +30,7 @@ def _sem_init(low: Lowering, node: tree.Call) -> Value:
 
 
 @library("sem_wait")
-def _sem_wait(low: Lowering, node: tree.Call) -> Value:
+def _sem_wait(low: CLowering, node: tree.Call) -> Scalar:
     owner = _object(low, node)
     count = Load(owner.address)
     low.act(
@@ -41,7 +41,7 @@ def _sem_wait(low: Lowering, node: tree.Call) -> Value:
 
 
 @library("sem_trywait", "sem_timedwait")
-def _sem_trywait(low: Lowering, node: tree.Call) -> Value:
+def _sem_trywait(low: CLowering, node: tree.Call) -> Scalar:
     owner = _object(low, node)
     count = Load(owner.address)
     taken = low.attempt(
@@ -49,11 +49,11 @@ def _sem_trywait(low: Lowering, node: tree.Call) -> Value:
         Assign(owner.address, binary("sub", count, ONE)),
         success=binary("gt", count, ZERO), failure=binary("le", count, ZERO),
     )  # fmt: skip
-    return Value(INT, conditional(taken, ZERO, Const(-1)))
+    return Scalar(INT, conditional(taken, ZERO, Const(-1)))
 
 
 @library("sem_post")
-def _sem_post(low: Lowering, node: tree.Call) -> Value:
+def _sem_post(low: CLowering, node: tree.Call) -> Scalar:
     owner = _object(low, node)
     more = Convert(binary("add", Load(owner.address), ONE), 32, True)
     low.act(Kind.UP, node.span, f"post {owner.title}", owner, Assign(owner.address, more))
@@ -61,11 +61,11 @@ def _sem_post(low: Lowering, node: tree.Call) -> Value:
 
 
 @library("sem_getvalue")
-def _sem_getvalue(low: Lowering, node: tree.Call) -> Value:
+def _sem_getvalue(low: CLowering, node: tree.Call) -> Scalar:
     owner, target = _object(low, node), target_of(low, node.arguments[1])
     value = low.inspect(node.span, f"value of {owner.title}", owner, Load(owner.address))
     if target is not None:
-        write(low, target, Value(INT, value), node.span)
+        write(low, target, Scalar(INT, value), node.span)
     return SUCCESS
 
 
@@ -73,7 +73,7 @@ def _sem_getvalue(low: Lowering, node: tree.Call) -> Value:
 
 
 @library("pthread_barrier_init")
-def _barrier_init(low: Lowering, node: tree.Call) -> Value:
+def _barrier_init(low: CLowering, node: tree.Call) -> Scalar:
     owner = _object(low, node)
     parties = low.scalar(node.arguments[2])
     low.act(
@@ -85,7 +85,7 @@ def _barrier_init(low: Lowering, node: tree.Call) -> Value:
 
 
 @library("pthread_barrier_wait")
-def _barrier_wait(low: Lowering, node: tree.Call) -> Value:
+def _barrier_wait(low: CLowering, node: tree.Call) -> Scalar:
     """Arrive, and leave when all have arrived; the last to arrive gets another result."""
     owner, span = low.pin(_object(low, node), node.span), node.span
     result = flag_cell(low, span)
@@ -106,7 +106,7 @@ def _barrier_wait(low: Lowering, node: tree.Call) -> Value:
         Assign(owner.cell(2), binary("ne", inside, ZERO)),
         guard=binary("ne", leaving, ZERO),
     )  # fmt: skip
-    return Value(INT, Load(result))
+    return Scalar(INT, Load(result))
 
 
 # --- once ----------------------------------------------------------------------------------------
@@ -115,11 +115,11 @@ NEW, RUNNING, DONE = 0, 1, 2
 
 
 @library("pthread_once", "call_once")
-def _once(low: Lowering, node: tree.Call) -> Value:
+def _once(low: CLowering, node: tree.Call) -> Scalar:
     """The first who comes calls the function; the others wait until it has returned."""
     owner, span = _object(low, node), node.span
     routine = node.arguments[1]
-    while isinstance(routine, tree.Convert | tree.AddressOf):
+    while isinstance(routine, tree.Conversion | tree.AddressOf):
         routine = routine.operand
     if not isinstance(routine, tree.FunctionName):
         raise low.refuse(node, "the function that runs once must be named here")
@@ -139,6 +139,3 @@ def _once(low: Lowering, node: tree.Call) -> Value:
         low.go(end, span)
     low.put(end, span)
     return SUCCESS
-
-
-_ = (both, negate)

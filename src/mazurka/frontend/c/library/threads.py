@@ -12,15 +12,13 @@ from mazurka.frontend.c.access import write
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.expressions import INT
 from mazurka.frontend.c.library.arguments import SUCCESS, target_of
-from mazurka.frontend.c.lowering import CThread, Lowering, library
+from mazurka.frontend.c.lowering import CLowering, CThread, library
 from mazurka.frontend.c.types import (
     VOID,
     FunctionType,
-    IntegerType,
     PointerType,
-    bare,
 )
-from mazurka.frontend.c.values import Value
+from mazurka.frontend.c.values import Scalar
 from mazurka.frontend.kit.arithmetic import binary
 from mazurka.frontend.kit.shapes import CellDraft
 from mazurka.frontend.kit.threads import MOST_THREADS, Slot, create, create_in_loop, exceed, join
@@ -31,27 +29,27 @@ POINTER = PointerType(VOID, 64)
 
 
 @library("pthread_create")
-def _create(low: Lowering, node: tree.Call) -> Value:
+def _create(low: CLowering, node: tree.Call) -> Scalar:
     thread, _, start, argument = node.arguments
     return _start(low, node, thread, start, argument)
 
 
 @library("thrd_create")
-def _thrd_create(low: Lowering, node: tree.Call) -> Value:
+def _thrd_create(low: CLowering, node: tree.Call) -> Scalar:
     thread, start, argument = node.arguments
     return _start(low, node, thread, start, argument)
 
 
 def _start(
-    low: Lowering,
+    low: CLowering,
     node: tree.Call,
     thread: tree.Expression,
     start: tree.Expression,
     argument: tree.Expression,
-) -> Value:
+) -> Scalar:
     function = low.scalar(start)
     given = convert(low, low.scalar(argument), POINTER, argument)
-    given = Value(given.type, low.hold(given.expr, node.span, given.type))
+    given = Scalar(given.type, low.hold(given.expr, node.span, given.type))
     target = target_of(low, thread)
     known = function.constant
     if known is not None:
@@ -79,9 +77,9 @@ def _start(
 
 
 def _start_known(
-    low: Lowering, node: tree.Call, function: tree.Function, given: Value, target: object
+    low: CLowering, node: tree.Call, function: tree.CFunction, given: Scalar, target: object
 ) -> None:
-    from mazurka.frontend.c.values import Place
+    from mazurka.frontend.c.values import ObjectPlace
 
     span = node.span
     if not function.defined:
@@ -100,11 +98,11 @@ def _start_known(
     else:
         slot = _make_slot(low, function, given, span)
         handle = create(low, span, function.name, slot, start=True)
-    if isinstance(target, Place):
-        write(low, target, Value(target.type, handle), span)
+    if isinstance(target, ObjectPlace):
+        write(low, target, Scalar(target.type, handle), span)
 
 
-def _make_slot(low: Lowering, function: tree.Function, given: Value, span: Span) -> Slot:
+def _make_slot(low: CLowering, function: tree.CFunction, given: Scalar, span: Span) -> Slot:
     machine = low.machine
     number = len(machine.plans)
     if number >= MOST_THREADS:
@@ -125,7 +123,7 @@ def _make_slot(low: Lowering, function: tree.Function, given: Value, span: Span)
 
 
 @library("pthread_join")
-def _join(low: Lowering, node: tree.Call) -> Value:
+def _join(low: CLowering, node: tree.Call) -> Scalar:
     thread, result = node.arguments
     handle = low.scalar(thread)
     held = low.hold(handle.expr, node.span, INT)
@@ -133,13 +131,13 @@ def _join(low: Lowering, node: tree.Call) -> Value:
     _wait(low, held, node.span, thread.text)
     if target is not None:
         low.machine.found.results = True
-        value = Value(POINTER, _result_of(low, held, node.span))
+        value = Scalar(POINTER, _result_of(low, held, node.span))
         write(low, target, convert(low, value, target.type, result), node.span)
     return SUCCESS
 
 
 @library("thrd_join")
-def _thrd_join(low: Lowering, node: tree.Call) -> Value:
+def _thrd_join(low: CLowering, node: tree.Call) -> Scalar:
     thread, result = node.arguments
     handle = low.scalar(thread)
     held = low.hold(handle.expr, node.span, INT)
@@ -148,11 +146,11 @@ def _thrd_join(low: Lowering, node: tree.Call) -> Value:
     if target is not None:
         low.machine.found.results = True
         number = _result_of(low, held, node.span)
-        write(low, target, Value(target.type, number), node.span)
+        write(low, target, Scalar(target.type, number), node.span)
     return SUCCESS
 
 
-def _wait(low: Lowering, handle: Expr, span: Span, title: str) -> None:
+def _wait(low: CLowering, handle: Expr, span: Span, title: str) -> None:
     low.machine.found.joins = True
     if not low.machine.expected.joins:
         return  # this round has no cells that say whether a thread has ended
@@ -172,7 +170,7 @@ def _wait(low: Lowering, handle: Expr, span: Span, title: str) -> None:
     join(low, span, handle, title)
 
 
-def _result_of(low: Lowering, handle: Expr, span: Span) -> Expr:
+def _result_of(low: CLowering, handle: Expr, span: Span) -> Expr:
     base = low.machine.results
     if not base:
         return ZERO
@@ -183,13 +181,13 @@ def _result_of(low: Lowering, handle: Expr, span: Span) -> Expr:
 
 
 @library("pthread_exit", "thrd_exit")
-def _exit(low: Lowering, node: tree.Call) -> Value:
+def _exit(low: CLowering, node: tree.Call) -> Scalar:
     value = low.scalar(node.arguments[0])
     end_thread(low, value, node.span)
-    return Value(VOID, ZERO)
+    return Scalar(VOID, ZERO)
 
 
-def end_thread(low: Lowering, value: Value | None, span: Span) -> None:
+def end_thread(low: CLowering, value: Scalar | None, span: Span) -> None:
     """End the acting thread; who joins it may ask for its result."""
     if low.require_automaton().atomic_depth:
         low.require_automaton().atomic_depth = 1
@@ -201,14 +199,14 @@ def end_thread(low: Lowering, value: Value | None, span: Span) -> None:
     low.go(low.thread_exit, span)
 
 
-def keep_result(low: Lowering, value: Value, span: Span) -> None:
+def keep_result(low: CLowering, value: Scalar, span: Span) -> None:
     if low.machine.results and not low.plan.active:
         cell = Const(low.machine.results + low.plan.number)
         operations: tuple[Operation, ...] = (Assign(cell, value.expr),)
         low.step(Kind.LOCAL, span, "keep the result", operations=operations)
 
 
-def run_destructors(low: Lowering, span: Span) -> None:
+def run_destructors(low: CLowering, span: Span) -> None:
     """Call the destructors of the thread's keys: `keys.py` adds them."""
     for each in DESTRUCTORS:
         each(low, span)
@@ -218,14 +216,14 @@ DESTRUCTORS: list = []  # type: ignore[type-arg]
 
 
 @library("pthread_self", "thrd_current")
-def _self(low: Lowering, node: tree.Call) -> Value:
-    return Value(node.type, Const(low.number + 1))
+def _self(low: CLowering, node: tree.Call) -> Scalar:
+    return Scalar(node.type, Const(low.number + 1))
 
 
 @library("pthread_equal", "thrd_equal")
-def _equal(low: Lowering, node: tree.Call) -> Value:
+def _equal(low: CLowering, node: tree.Call) -> Scalar:
     left, right = (low.scalar(each).expr for each in node.arguments)
-    return Value(INT, binary("eq", left, right))
+    return Scalar(INT, binary("eq", left, right))
 
 
 @library(
@@ -233,13 +231,10 @@ def _equal(low: Lowering, node: tree.Call) -> Value:
     "pthread_attr_setdetachstate", "pthread_attr_setstacksize", "pthread_attr_setscope",
     "pthread_setconcurrency",
 )  # fmt: skip
-def _no_effect(low: Lowering, node: tree.Call) -> Value:
+def _no_effect(low: CLowering, node: tree.Call) -> Scalar:
     return SUCCESS
 
 
 @library("sched_yield", "thrd_yield", "pthread_yield")
-def _yield(low: Lowering, node: tree.Call) -> Value:
+def _yield(low: CLowering, node: tree.Call) -> Scalar:
     return SUCCESS
-
-
-_ = (bare, IntegerType)

@@ -5,37 +5,37 @@ from __future__ import annotations
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import choose_any
 from mazurka.frontend.c.expressions import INT, branch_on
-from mazurka.frontend.c.lowering import LIBRARY, Lowering, builtin, library
+from mazurka.frontend.c.lowering import LIBRARY, CLowering, builtin, library
 from mazurka.frontend.c.types import VOID, CType, IntegerType, PointerType
-from mazurka.frontend.c.values import Value
+from mazurka.frontend.c.values import Scalar
 from mazurka.frontend.kit.arithmetic import boolean
 from mazurka.ir.expressions import ZERO, Const
 from mazurka.ir.program import Fault, Kind
 
-NOTHING = Value(VOID, ZERO)
+NOTHING = Scalar(VOID, ZERO)
 
 
 @library("reach_error", "__VERIFIER_error")
-def _error(low: Lowering, node: tree.Call) -> Value:
+def _error(low: CLowering, node: tree.Call) -> Scalar:
     low.fail(Fault.ASSERT, f"{node.text} is reached", node.span)
     return NOTHING
 
 
 @library("__assert_fail", "__assert", "__assert_rtn", "__assert_perror_fail")
-def _assert_fail(low: Lowering, node: tree.Call) -> Value:
+def _assert_fail(low: CLowering, node: tree.Call) -> Scalar:
     text = _string(node.arguments[0]) if node.arguments else ""
     low.fail(Fault.ASSERT, f"assertion failed: {text}" if text else "assertion failed", node.span)
     return NOTHING
 
 
 def _string(node: tree.Expression) -> str:
-    while isinstance(node, tree.Convert):
+    while isinstance(node, tree.Conversion):
         node = node.operand
-    return node.data[:-1].decode("latin-1") if isinstance(node, tree.Text) else ""
+    return node.data[:-1].decode("latin-1") if isinstance(node, tree.StringLiteral) else ""
 
 
 @library("assert", "__VERIFIER_assert")
-def _assert(low: Lowering, node: tree.Call) -> Value:
+def _assert(low: CLowering, node: tree.Call) -> Scalar:
     """An `assert` that is a function, where the program has no header for it."""
     true, false = low.label(node.span), low.label(node.span)
     branch_on(low, node.arguments[0], true, false)
@@ -47,7 +47,7 @@ def _assert(low: Lowering, node: tree.Call) -> Value:
 
 
 @library("__VERIFIER_assume", "assume", "__CPROVER_assume")
-def _assume(low: Lowering, node: tree.Call) -> Value:
+def _assume(low: CLowering, node: tree.Call) -> Scalar:
     value = low.scalar(node.arguments[0])
     if value.constant is not None:
         if value.constant == 0:
@@ -58,7 +58,7 @@ def _assume(low: Lowering, node: tree.Call) -> Value:
 
 
 @library("abort", "exit", "_Exit", "_exit", "quick_exit")
-def _end(low: Lowering, node: tree.Call) -> Value:
+def _end(low: CLowering, node: tree.Call) -> Scalar:
     for argument in node.arguments:
         low.effect(argument)
     low.stop_everything(node.span, node.text)
@@ -66,14 +66,14 @@ def _end(low: Lowering, node: tree.Call) -> Value:
 
 
 @library("__VERIFIER_atomic_begin")
-def _atomic_begin(low: Lowering, node: tree.Call) -> Value:
+def _atomic_begin(low: CLowering, node: tree.Call) -> Scalar:
     if low.require_automaton().atomic_depth == 0:
         low.begin_atomic(node.span)
     return NOTHING
 
 
 @library("__VERIFIER_atomic_end")
-def _atomic_end(low: Lowering, node: tree.Call) -> Value:
+def _atomic_end(low: CLowering, node: tree.Call) -> Scalar:
     low.end_atomic(node.span)
     return NOTHING
 
@@ -93,7 +93,7 @@ _NONDET: dict[str, CType] = {
 }
 
 
-def _choose(low: Lowering, node: tree.Call) -> Value:
+def _choose(low: CLowering, node: tree.Call) -> Scalar:
     type_ = node.type
     if isinstance(type_, PointerType):
         raise low.refuse(node, "a pointer that may be anything is not supported")
@@ -112,7 +112,7 @@ LIBRARY["rand"] = LIBRARY["random"] = LIBRARY["rand_r"] = _choose
 
 
 @builtin("__builtin_expect")
-def _expect(low: Lowering, node: tree.Builtin) -> Value:
+def _expect(low: CLowering, node: tree.Builtin) -> Scalar:
     value = low.scalar(node.arguments[0])
     for each in node.arguments[1:]:
         low.effect(each)
@@ -120,11 +120,11 @@ def _expect(low: Lowering, node: tree.Builtin) -> Value:
 
 
 @builtin("__builtin_unreachable", "__builtin_trap")
-def _unreachable(low: Lowering, node: tree.Builtin) -> Value:
+def _unreachable(low: CLowering, node: tree.Builtin) -> Scalar:
     low.stop_everything(node.span, node.text)
     return NOTHING
 
 
 @builtin("__builtin_constant_p")
-def _constant_p(low: Lowering, node: tree.Builtin) -> Value:
-    return Value(INT, Const(0))
+def _constant_p(low: CLowering, node: tree.Builtin) -> Scalar:
+    return Scalar(INT, Const(0))
