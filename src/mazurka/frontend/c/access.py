@@ -75,9 +75,7 @@ def read_checks(low: CLowering, place: ObjectPlace) -> list[Check]:
     if low.automaton is None:
         return []
     checks = written_check(low, place)
-    if not place.direct:
-        checks = pointer_checks(low, place.address, place.type, place.title) + checks
-    return checks
+    return pointer_checks(low, place.address, place.type, place.title, place.direct) + checks
 
 
 def _require_set(low: CLowering, place: ObjectPlace, span: Span) -> None:
@@ -128,9 +126,7 @@ def write(low: CLowering, place: ObjectPlace, value: Scalar | Whole, span: Span)
         stored = ZERO
     if place.bits is not None and isinstance(inner_type, IntegerType):
         stored = narrow(stored, place.bits, inner_type.signed)
-    checks: list[Check] = []
-    if not place.direct:
-        checks = pointer_checks(low, place.address, place.type, place.title)
+    checks = pointer_checks(low, place.address, place.type, place.title, place.direct)
     written = note_written(low, place, span)
     operations: tuple[Operation, ...] = (*checks, Assign(place.address, stored), *written)
     low.step(

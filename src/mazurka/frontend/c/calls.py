@@ -136,8 +136,10 @@ def inline(
     for parameter, value in zip(function.parameters, arguments, strict=True):
         bind(low, parameter, value, span)
     low.loop_depth += facts.loops_back
+    low.trips += [None] * facts.loops_back
     low.execute(body)
     low.loop_depth -= facts.loops_back
+    del low.trips[len(low.trips) - facts.loops_back :]
     low.put(frame.exit, span)
     low.frames.pop()
     for name, label in frame.labels.items():

@@ -94,7 +94,7 @@ class TypeReader:
             case "RECORD":
                 return self._record(type_)
             case "ATOMIC":
-                from clang.cindex import conf  # type: ignore[import-untyped]
+                from clang.cindex import conf
 
                 return AtomicType(self.read(conf.lib.clang_Type_getValueType(type_)))
             case _:
@@ -126,7 +126,7 @@ class TypeReader:
         for each in definition.type.get_fields():
             bits = each.get_bitfield_width() if each.is_bitfield() else None
             spelled = each.spelling
-            name = "" if each.is_anonymous() or "(" in spelled else spelled
+            name = "" if "(" in spelled else spelled
             offset = each.get_field_offsetof()
             found.append(MemberField(name, self.read(each.type), max(offset, 0), bits))
         return found

@@ -86,7 +86,7 @@ def _measured(node: tree.Call) -> CType | None:
 def _take_slot(low: CLowering, node: tree.Call, type_: CType, zeroed: bool) -> Scalar:
     """Take the next object of this place."""
     span, machine = node.span, low.machine
-    count = machine.limits.heap if low.loop_depth else 1
+    count = low.repetitions(machine.limits.heap) if low.loop_depth else 1
     firsts = [_make(low, node, type_, f"{number + 1}", zeroed) for number in range(count)]
     if count == 1:
         first, alive = firsts[0]

@@ -111,6 +111,8 @@ class CProgram:
     literals: dict[bytes, int] = field(default_factory=dict)
     functions: list[tree.CFunction] = field(default_factory=list)
     """Functions whose address is taken; the position is the function's number."""
+    constants: dict[tree.Variable, Scalar] = field(default_factory=dict)
+    """Variables that keep their first value."""
     plans: list[CThread] = field(default_factory=list)
     memory: dict[int, object] = field(default_factory=dict)
     """What each cell holds that a pointer can lead to."""
@@ -158,6 +160,8 @@ class CLowering(ThreadBuilder):
     """By location, how many atomic sections are around it."""
     frame_cells: dict[tuple[object, ...], int] = field(default_factory=dict)
     survey: Survey = field(kw_only=True)
+    trips: list[int | None] = field(default_factory=list)
+    """For each loop around the code how often it runs at most, where that is known."""
     scratch: int = 0
     """A cell of this thread that nobody reads."""
     thread_exit: Label | None = None
@@ -198,7 +202,18 @@ class CLowering(ThreadBuilder):
 
     def known_value(self, variable: tree.Variable) -> Scalar | None:
         """The value of a parameter that is known and never changes."""
-        return self.frame.known.get(variable) if self.frames else None
+        if self.frames and (known := self.frame.known.get(variable)) is not None:
+            return known
+        return self.machine.constants.get(variable)
+
+    def repetitions(self, most: int) -> int:
+        """How often the code here runs at most, where loops tell; otherwise `most`."""
+        total = 1
+        for each in self.trips:
+            if each is None:
+                return most
+            total *= each
+        return max(total, 1) if total <= MOST_REPETITIONS else most
 
     def is_unchanging(self, variable: tree.Variable) -> bool:
         """Whether a local variable keeps the value that its declaration gives it."""
@@ -320,6 +335,8 @@ def role_of(type_: CType) -> Role:
         return Role.BOOL
     return Role.INT
 
+
+MOST_REPETITIONS = 256
 
 ExpressionHandler = Callable[["CLowering", tree.Expression], Scalar | Whole]
 StatementHandler = Callable[["CLowering", tree.Statement], None]

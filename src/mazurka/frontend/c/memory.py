@@ -5,8 +5,8 @@ of pointers use what the round before has found (`KnownFacts.memory`).  A check 
 a pointer has been converted or moved; `fold` drops it where the pointer's targets are known to
 pass.
 
-Behind each array lies one cell that belongs to nobody.  A pointer to the end of the array points
-there, and not to the next object.
+Behind each array, and behind each object where pointers are moved, lies one cell that belongs to
+nobody.  A pointer to the end of the array points there, and not to the next object.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def allocate(
         address = storage.add(draft_cell(machine, name, part, owner, span, value))
         machine.memory[address] = cell_class(part.type)
     machine.objects.append((first, first + len(parts)))
-    if isinstance(bare(type_), ArrayType) or not parts:
+    if isinstance(bare(type_), ArrayType) or machine.expected.moved or not parts:
         storage.add(CellDraft(f"{name} end", owner=owner, span=span))
     if watched:
         flags = len(storage.cells)
@@ -166,6 +166,12 @@ def _draft_sync(
 def global_variable(machine: CProgram, variable: tree.Variable) -> ObjectPlace:
     """The object of a variable that all functions can use."""
     found = machine.globals.get(variable)
+    if found is None and not machine.layouts.has_cells(variable.type):
+        raise UnsupportedError.at(
+            variable.span,
+            f"`{variable.name}` has a union of unlike members, which are not supported; use a"
+            " structure",
+        )
     if found is None:
         raise UnsupportedError.at(
             variable.span,
@@ -335,16 +341,24 @@ def require_same_run(
         low.step(Kind.LOCAL, span, text, operations=(Check(fine, Fault.MEMORY, message),))
 
 
-def pointer_checks(low: CLowering, address: Expr, type_: CType, text: str) -> list[Check]:
+def pointer_checks(
+    low: CLowering, address: Expr, type_: CType, text: str, direct: bool
+) -> list[Check]:
     """What must hold of an address before a pointer is followed to it."""
     machine = low.machine
     checks: list[Check] = []
     if isinstance(address, Const):
+        for first, last, alive in machine.heap:
+            if first <= address.value < last:
+                message = f"`{text}` uses memory that is not allocated, or freed"
+                checks.append(Check(Load(Const(alive)), Fault.MEMORY, message))
+        return checks
+    if direct and not machine.heap:
         return checks
     classes = machine.layouts.classes(type_)
     viewed = any(each and each[0] != "" for each in machine.expected.voided)
     character = classes == (8,) and viewed
-    if (machine.expected.moved or character) and machine.expected.memory and classes:
+    if not direct and (machine.expected.moved or character) and machine.expected.memory and classes:
         message = f"`{text}` follows a pointer that leads to no {type_}"
         fine = is_among(address, find_views(machine, classes))
         checks.append(Check(fine, Fault.MEMORY, message))

@@ -62,7 +62,7 @@ def parse(path: str, text: str, model: str, *, preprocessed: bool = True) -> tre
 
 def _load_clang() -> Any:
     try:
-        from clang import cindex  # type: ignore[import-untyped]
+        from clang import cindex
     except ImportError:
         raise MazurkaError(
             "reading C needs the parser of LLVM: run `pip install mazurka[c]`"

@@ -69,7 +69,7 @@ def header_names() -> list[str]:
 
 def _run_pcpp(path: str, text: str, macros: Mapping[str, str]) -> str:
     try:
-        from pcpp import Preprocessor  # type: ignore[import-untyped]
+        from pcpp import Preprocessor
     except ImportError:
         raise MazurkaError(
             "there is no preprocessor: install a C compiler, or `pip install mazurka[c]`, or give a"

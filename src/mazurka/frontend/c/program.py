@@ -47,6 +47,7 @@ from mazurka.frontend.c.types import (
     PointerType,
     VoidType,
     bare,
+    is_scalar,
 )
 from mazurka.frontend.c.values import ObjectPlace, Scalar
 from mazurka.frontend.kit.arithmetic import binary, either
@@ -122,7 +123,7 @@ def _build(
     _place_results(machine)
     static = CLowering(draft, 0, None, machine=machine, plan=plan, survey=survey)
     machine.initial_values = lambda variable: find_initial_values(static, variable)
-    _place_globals(machine, main)
+    _place_globals(machine, survey)
     automata = []
     for each in machine.plans:  # elaborating one may add others
         automata.append(_build_thread(machine, each, survey))
@@ -139,9 +140,9 @@ def _place_results(machine: CProgram) -> None:
         machine.draft.storage.add(cell)
 
 
-def _place_globals(machine: CProgram, main: tree.CFunction) -> None:
+def _place_globals(machine: CProgram, survey: Survey) -> None:
     """Give each variable with static storage its cells, and then its first values."""
-    main.read()
+    changing = survey.changing(machine.unit)
     placed = []
     for variable in list(machine.unit.variables):
         if variable.per_thread or (variable.external and variable.initial is None):
@@ -156,8 +157,13 @@ def _place_globals(machine: CProgram, main: tree.CFunction) -> None:
         placed.append((variable, address))
     for variable, address in placed:
         if variable.initial is None:
+            if is_scalar(variable.type) and variable not in changing:
+                machine.constants[variable] = Scalar(bare(variable.type), ZERO)
             continue
-        for offset, value in enumerate(machine.initial_values(variable)):
+        values = machine.initial_values(variable)
+        if is_scalar(variable.type) and variable not in changing:
+            machine.constants[variable] = Scalar(bare(variable.type), Const(values[0]))
+        for offset, value in enumerate(values):
             cell = machine.draft.storage.cells[address + offset]
             if cell.role is not Role.OWNER:
                 cell.initial = value
@@ -184,6 +190,7 @@ def _build_thread(machine: CProgram, plan: CThread, survey: Survey) -> Automaton
     returned = low.label(function.span)
     ending, frame.exit = frame.exit, returned
     low.thread_exit = ending
+    low.trips += [None] * survey.facts(function).loops_back
     low.execute(body)
     low.put(returned, function.span)
     if low.reachable:

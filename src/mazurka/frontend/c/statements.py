@@ -9,6 +9,7 @@ from mazurka.frontend.c.expressions import branch_on
 from mazurka.frontend.c.initializers import initialize
 from mazurka.frontend.c.lowering import CLowering, statement
 from mazurka.frontend.c.places_of import declare
+from mazurka.frontend.c.trips import count_trips
 from mazurka.frontend.c.types import IntegerType, bare
 from mazurka.frontend.c.values import ObjectPlace, Scalar
 from mazurka.frontend.kit.arithmetic import binary, both, either
@@ -71,6 +72,7 @@ def _loop(low: CLowering, node: tree.LoopStatement) -> None:
         low.execute(node.initial)
     again, body, advance, end = (low.label(node.span) for _ in range(4))
     low.loop_depth += 1
+    low.trips.append(count_trips(low, node))
     if node.test_last:
         low.put(body, node.span)
         _run_body(low, node.body, advance, end)
@@ -90,6 +92,7 @@ def _loop(low: CLowering, node: tree.LoopStatement) -> None:
         if low.reachable:
             low.go(again, node.span)
     low.loop_depth -= 1
+    low.trips.pop()
     low.put(end, node.span)
 
 

@@ -59,6 +59,7 @@ class Survey:
 
     def __init__(self) -> None:
         self._facts: dict[tree.CFunction, VariableUse] = {}
+        self._changing: frozenset[tree.Variable] | None = None
         self._transparent: dict[tuple[tree.CFunction, int], bool] = {}
 
     def facts(self, function: tree.CFunction) -> VariableUse:
@@ -139,9 +140,9 @@ class Survey:
         for node in walk(body):
             match node:
                 case tree.Assignment(target=target) | tree.Increment(target=target):
-                    facts.assigned |= _roots(target)
+                    facts.assigned |= find_roots(target)
                 case tree.AddressOf(operand=operand):
-                    facts.assigned |= _roots(operand)
+                    facts.assigned |= find_roots(operand)
                 case tree.Labelled(name=name):
                     placed.add(name)
                 case tree.Goto(name=name) if name in placed:
@@ -149,14 +150,25 @@ class Survey:
         self._expose(body, facts.exposed)
         return facts
 
+    def changing(self, unit: tree.TranslationUnit) -> frozenset[tree.Variable]:
+        """The variables that some function may change."""
+        if self._changing is None:
+            found: set[tree.Variable] = set()
+            for function in list(unit.functions.values()):
+                if function.defined:
+                    facts = self.facts(function)
+                    found |= facts.assigned | facts.exposed
+            self._changing = frozenset(found)
+        return self._changing
+
     def _expose(self, node: object, exposed: set[tree.Variable]) -> None:
         match node:
             case tree.AddressOf(operand=operand):
-                exposed |= _roots(operand)
+                exposed |= find_roots(operand)
                 self._expose_parts(operand, exposed)
                 return
             case tree.Conversion(operand=operand) if _decays(node):
-                exposed |= _roots(operand)
+                exposed |= find_roots(operand)
                 self._expose_parts(operand, exposed)
                 return
             case tree.Subscript(base=base, index=index):
@@ -242,7 +254,7 @@ def _decays(node: tree.Expression) -> bool:
     )
 
 
-def _roots(node: tree.Expression) -> set[tree.Variable]:
+def find_roots(node: tree.Expression) -> set[tree.Variable]:
     """The variable of which an expression denotes a part, if it is a part of one."""
     while True:
         match node:
@@ -255,7 +267,7 @@ def _roots(node: tree.Expression) -> set[tree.Variable]:
             ):
                 node = operand
             case tree.Ternary(then=then, otherwise=otherwise):
-                return (_roots(then) if then is not None else set()) | _roots(otherwise)
+                return (find_roots(then) if then is not None else set()) | find_roots(otherwise)
             case tree.Comma(right=right):
                 node = right
             case tree.Conversion(operand=operand):

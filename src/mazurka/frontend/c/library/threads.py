@@ -89,7 +89,7 @@ def _start_known(
         exceed(low, span, function.name)
         return
     if low.loop_depth:
-        slots = low.machine.limits.max_threads
+        slots = low.repetitions(low.machine.limits.max_threads)
         handle = create_in_loop(
             low, span, function.name, slots, lambda: _make_slot(low, function, given, span),
             start=True,

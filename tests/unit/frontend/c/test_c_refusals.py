@@ -1,0 +1,56 @@
+"""What C programs may not contain is refused, with its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mazurka.checking import load_program
+from mazurka.errors import MazurkaError
+from mazurka.search.reading import Reading
+
+pytest.importorskip("clang")
+
+CASES = {
+    "int main() { foo(); }": (1, 14, "`foo` is not defined"),
+    "int main() { double d = 1; if (d > 0) return 1; }": (1, 32, "floating"),
+    'int main() {\n  __asm__("nop");\n}': (2, 3, "assembly is not supported"),
+    "int x\nint main() { }": (1, 6, "expected ';'"),
+    "int f(void) { return 1; }": (None, None, "there is no function `main`"),
+    "#include <nonsense.h>\nint main() { }": (1, 10, "there is no header nonsense.h"),
+    "union u { int i; char c[4]; } v;\nint main() { return v.i; }": (1, 31, "union"),
+    "#include <pthread.h>\npthread_mutex_t m, n;\nint main() { m = n; }": (3, 18, "mutex"),
+    "#include <pthread.h>\nint main() { pthread_cancel(0); }": (2, 14, "pthread_cancel"),
+}
+
+
+@pytest.mark.parametrize("source", CASES)
+def test_refusal_names_the_place(source: str, tmp_path: Path) -> None:
+    line, column, words = CASES[source]
+    path = tmp_path / "program.c"
+    path.write_text(source)
+    with pytest.raises(MazurkaError) as caught:
+        load_program(str(path), Reading())
+    error = caught.value
+    assert words in error.message
+    assert error.file == str(path)
+    assert (error.line, error.column) == (line, column)
+
+
+def test_macros_can_be_defined(tmp_path: Path) -> None:
+    path = tmp_path / "program.c"
+    path.write_text("int a[N];\nint main() { return a[0]; }")
+    names = [cell.name for cell in load_program(str(path), Reading(definitions={"N": "3"})).cells]
+    assert "a[2]" in names
+    assert "a[3]" not in names
+
+
+def test_preprocessed_text_names_the_original_file(tmp_path: Path) -> None:
+    original = tmp_path / "original.c"
+    original.write_text("/* a comment */\nint main() { foo(); }\n")
+    path = tmp_path / "program.i"
+    path.write_text('# 2 "original.c"\nint main() { foo(); }\n')
+    with pytest.raises(MazurkaError) as caught:
+        load_program(str(path), Reading())
+    assert (caught.value.file, caught.value.line) == (str(original), 2)
