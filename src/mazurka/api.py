@@ -171,4 +171,3 @@ def replay_on(trace: str | os.PathLike[str]) -> tuple[ReplayReport, Program]:
 def save_trace(path: str | os.PathLike[str], verdict: Verdict) -> None:
     """Save a verdict's counterexample for `replay`."""
     save(os.fspath(path), verdict)
-

@@ -32,7 +32,9 @@ def option(form: str, text: str, offered: Completer | None = None) -> Any:
     return typer.Option(*names, metavar=metavar, help=text, autocompletion=offered)
 
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="A Python model, a C program, or exported JSON.")]
+File = Annotated[
+    str, typer.Argument(metavar="FILE", help="A Python model, a C program, or exported JSON.")
+]
 Language = Annotated[
     str | None,
     option(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.lowering import CLowering
-from mazurka.frontend.c.memory import allocate
+from mazurka.frontend.c.memory import allocate, size_object
 from mazurka.frontend.c.survey import walk
 from mazurka.frontend.c.types import (
     ArrayType,
@@ -24,7 +24,7 @@ from mazurka.frontend.c.types import (
 from mazurka.frontend.c.values import Scalar
 from mazurka.frontend.kit.arithmetic import binary
 from mazurka.frontend.kit.shapes import CellDraft
-from mazurka.ir.expressions import ONE, Const, Load
+from mazurka.ir.expressions import ONE, Const, Expr, Load
 from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role
 
 CHAR = IntegerType("char", 8, True)
@@ -47,20 +47,20 @@ def allocate_for(low: CLowering, node: tree.Expression, pointer: PointerType) ->
     assert isinstance(node.callee, tree.FunctionName)
     if not low.reachable:
         return Scalar(pointer, Const(0))
-    size = 1
-    for argument in node.arguments:
-        value = low.scalar(argument)
-        if value.constant is None:
-            raise UnsupportedError.at(
-                argument.span,
-                f"`{argument.text}`: how much is allocated must be a constant; use a constant, or"
-                " an array that is large enough",
-            )
-        size *= value.constant
     element = pointer.target
     if isinstance(element, VoidType):
         element = _measured(node) or CHAR
     each = size_of(element)
+    zeroed = node.callee.function.name == "calloc"
+    size, length = 1, None
+    for argument in node.arguments:
+        value = low.scalar(argument)
+        if value.constant is None:
+            length = _find_length(low, node, each)
+            break
+        size *= value.constant
+    if length is not None:
+        return _take_sized(low, node, element, length, zeroed, pointer)
     if size <= 0 or each == 0:
         raise low.refuse(node, f"`{node.text}` allocates {size} bytes")
     if size < each or size % each:
@@ -70,8 +70,56 @@ def allocate_for(low: CLowering, node: tree.Expression, pointer: PointerType) ->
     type_: CType = ArrayType(element, size // each)
     if not low.machine.layouts.has_cells(type_):
         raise low.refuse(node, f"`{node.text}`: {element} is a union of unlike members")
-    zeroed = node.callee.function.name == "calloc"
     return Scalar(pointer, _take_slot(low, node, type_, zeroed).expr)
+
+
+def _find_length(low: CLowering, node: tree.Call, each: int) -> Expr:
+    """The number of elements in `n * sizeof(T)`, where n is found at run time."""
+    factors: list[tree.Expression] = []
+    waiting = list(node.arguments)
+    while waiting:
+        found = waiting.pop()
+        while isinstance(found, tree.Conversion):
+            found = found.operand
+        if isinstance(found, tree.BinaryOperation) and found.operator == "*":
+            waiting += [found.left, found.right]
+        else:
+            factors.append(found)
+    sizes = [found for found in factors if static_size(found) == each]
+    rest = [found for found in factors if found is not (sizes[0] if sizes else None)]
+    if not sizes or len(rest) != 1:
+        raise UnsupportedError.at(
+            node.span,
+            f"`{node.text}`: how much is allocated is not known; write n * sizeof(...), or use a"
+            " constant",
+        )
+    return low.hold(low.scalar(rest[0]).expr, node.span, rest[0].type)
+
+
+def static_size(node: tree.Expression) -> int | None:
+    return node.value if isinstance(node, tree.IntegerConstant) else None
+
+
+def _take_sized(
+    low: CLowering,
+    node: tree.Call,
+    element: CType,
+    length: Expr,
+    zeroed: bool,
+    pointer: PointerType,
+) -> Scalar:
+    """Take an object with room for `--heap` elements, of which some are used."""
+    most = low.machine.limits.heap
+    if low.loop_depth and low.repetitions(2) > 1:
+        raise UnsupportedError.at(
+            node.span, f"`{node.text}`: in a loop, how much is allocated must be a constant"
+        )
+    first, alive = _make(low, node, ArrayType(element, most), "1", zeroed)
+    size_object(low, first, element, length, most, node.span, node.text)
+    if alive:
+        operations = (Assign(Const(alive), ONE),)
+        low.step(Kind.LOCAL, node.span, node.text, operations=operations, atomic=True)
+    return Scalar(pointer, Const(first))
 
 
 def _measured(node: tree.Call) -> CType | None:

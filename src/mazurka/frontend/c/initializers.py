@@ -8,7 +8,7 @@ from mazurka.frontend.c.access import cell_address, read, set_any, write
 from mazurka.frontend.c.arithmetic import wrap_number
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.lowering import CLowering, CProgram, denotes, expression
-from mazurka.frontend.c.memory import reset_flags
+from mazurka.frontend.c.memory import reset_flags, size_object
 from mazurka.frontend.c.places_of import declare
 from mazurka.frontend.c.types import (
     HANDLES,
@@ -181,6 +181,8 @@ def find_initial_values(low: CLowering, variable: tree.Variable) -> list[int]:
 def initialize(low: CLowering, place: ObjectPlace, variable: tree.Variable) -> None:
     """Give a local variable its first value."""
     node, span = variable.initial, variable.span
+    if variable.length is not None:
+        _set_length(low, place, variable, variable.length)
     if node is None:
         _leave_unset(low, place, span)
         return
@@ -233,6 +235,19 @@ def _set_sync(low: CLowering, address: Expr, item: tree.Expression | int, span: 
         low.machine.found.mutex_kinds = True
     operations = (Store(address, Const(value)),)
     low.step(Kind.LOCAL, span, "initialize", operations=operations, atomic=True)
+
+
+def _set_length(
+    low: CLowering, place: ObjectPlace, variable: tree.Variable, node: tree.Expression
+) -> None:
+    """An array whose length is found now; it has room for `--heap` elements."""
+    inner = bare(variable.type)
+    assert isinstance(inner, ArrayType)
+    assert isinstance(place.address, Const)
+    length = low.hold(low.scalar(node).expr, node.span, node.type)
+    most = low.machine.limits.heap
+    name = variable.name
+    size_object(low, place.address.value, inner.element, length, most, node.span, name)
 
 
 def _leave_unset(low: CLowering, place: ObjectPlace, span: Span) -> None:

@@ -9,7 +9,7 @@ What has no handler is refused.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from mazurka.errors import UnsupportedError
@@ -56,9 +56,18 @@ class KnownFacts:
     """Objects of the heap: first cell, the one behind the last, the cell that says it is alive."""
     functions: tuple[str, ...] = ()
     """Functions whose address is taken."""
+    destructors: tuple[int, ...] = ()
+    """For each key the number of its destructor, 0 for none."""
+    sized: tuple[tuple[int, int, int], ...] = ()
+    """Objects whose length is found at run time: first cell, cells of one element, and the cell
+    that holds the number of elements."""
     watched: tuple[tuple[int, int, int], ...] = ()
     """Objects without first values: first cell, the one behind the last, and the first of the cells
     that say which ones have been written."""
+
+    def without_addresses(self) -> KnownFacts:
+        """What does not depend on where objects lie; addresses change until the rest is settled."""
+        return replace(self, memory=(), objects=(), heap=(), watched=(), sized=())
 
 
 @dataclass(slots=True)
@@ -113,11 +122,13 @@ class CProgram:
     """Functions whose address is taken; the position is the function's number."""
     constants: dict[tree.Variable, Scalar] = field(default_factory=dict)
     """Variables that keep their first value."""
+    destructors: list[int] = field(default_factory=list)
     plans: list[CThread] = field(default_factory=list)
     memory: dict[int, object] = field(default_factory=dict)
     """What each cell holds that a pointer can lead to."""
     objects: list[tuple[int, int]] = field(default_factory=list)
     heap: list[tuple[int, int, int]] = field(default_factory=list)
+    sized: list[tuple[int, int, int]] = field(default_factory=list)
     watched: list[tuple[int, int, int]] = field(default_factory=list)
     results: int = 0
     """The address of the first thread's result; 0 where nobody asks."""

@@ -128,9 +128,6 @@ def note_written(low: CLowering, place: ObjectPlace, span: Span) -> list[Assign]
     if flag is None:
         return []
     if not place.direct:
-        if not low.scratch:
-            cell = CellDraft("scratch", high=1, owner=low.number, role=Role.SYNC, span=span)
-            low.scratch = low.program.storage.add(cell)
         flag = conditional(binary("eq", flag, ZERO), Const(low.scratch), flag)
     return [Assign(flag, ONE)]
 
@@ -159,7 +156,8 @@ def _draft_sync(
     if name in ("pthread_mutex_t", "mtx_t", "pthread_rwlock_t", "pthread_spinlock_t") and first:
         return CellDraft(title, high=threads, owner=owner, role=Role.OWNER, span=span)
     if name in ("pthread_cond_t", "cnd_t", "pthread_rwlock_t"):
-        return CellDraft(title, high=1, owner=owner, role=Role.SYNC, span=span)
+        most = machine.limits.max_depth if name == "pthread_rwlock_t" else 1
+        return CellDraft(title, high=most, owner=owner, role=Role.SYNC, span=span)
     return CellDraft(title, initial=value, owner=owner, role=Role.SYNC, inferred=True, span=span)
 
 
@@ -311,8 +309,18 @@ def find_runs(machine: CProgram, classes: tuple[object, ...]) -> list[tuple[int,
     return runs
 
 
+def behind_last(machine: CProgram, first: int, last: int) -> Expr:
+    """The address behind the last element of a row, which may be found only at run time."""
+    for start, stride, length in machine.expected.sized:
+        if start == first:
+            return binary("add", Const(first), binary("mul", Load(Const(length)), Const(stride)))
+    return Const(last)
+
+
 def bound_to_runs(low: CLowering, base: Expr, moved: Expr, target: CType) -> Expr:
     """An address that has passed `require_same_run`, in a form whose values are known to be few."""
+    if not low.machine.expected.memory:
+        return moved
     runs = find_runs(low.machine, low.machine.layouts.classes(target))
     result: Expr = Const(NOWHERE)
     for first, last in reversed(runs):
@@ -333,7 +341,8 @@ def require_same_run(
     for first, last in reversed(runs):
         inside: Expr = ONE
         for pointer in pointers:
-            within = both(binary("ge", pointer, Const(first)), binary("le", pointer, Const(last)))
+            end = behind_last(low.machine, first, last)
+            within = both(binary("ge", pointer, Const(first)), binary("le", pointer, end))
             inside = both(within, inside)
         fine = either(inside, fine)
     if low.machine.expected.memory:
@@ -362,9 +371,45 @@ def pointer_checks(
         message = f"`{text}` follows a pointer that leads to no {type_}"
         fine = is_among(address, find_views(machine, classes))
         checks.append(Check(fine, Fault.MEMORY, message))
+        checks += _length_checks(machine, address, message)
     if machine.expected.frees and machine.expected.heap:
         checks.append(_alive_check(machine, address, text))
     return checks
+
+
+def _length_checks(machine: CProgram, address: Expr, message: str) -> list[Check]:
+    """An object whose length is found at run time ends there."""
+    checks = []
+    ends = dict(machine.expected.objects)
+    for first, _, _ in machine.expected.sized:
+        last = ends[first]
+        inside = both(binary("ge", address, Const(first)), binary("lt", address, Const(last)))
+        beyond = binary("ge", address, behind_last(machine, first, last))
+        fine = conditional(both(inside, beyond), ZERO, ONE)
+        checks.append(Check(fine, Fault.MEMORY, message))
+    return checks
+
+
+def size_object(
+    low: CLowering, first: int, element: CType, length: Expr, most: int, span: Span, text: str
+) -> None:
+    """Give an object a length at run time, up to what it has room for."""
+    machine = low.machine
+    cell = CellDraft(f"length of {text}", high=most, role=Role.SYNC, span=span)
+    address = machine.draft.storage.add(cell)
+    machine.sized.append((first, machine.layouts.cells(element), address))
+    machine.found.moved = True
+    message = f"`{text}` has more than {most} elements (--heap)"
+    low.step(
+        Kind.LOCAL,
+        span,
+        text,
+        operations=(
+            Check(binary("ult", length, Const(most + 1)), Fault.BOUND, message),
+            Assign(Const(address), length),
+        ),
+        atomic=True,
+    )
 
 
 def _alive_check(machine: CProgram, address: Expr, text: str) -> Check:

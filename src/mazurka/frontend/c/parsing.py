@@ -204,6 +204,9 @@ class UnitReader:
             found.external = False
         if isinstance(found.type, ArrayType) and found.type.length is None:
             found.type = self.types.read(cursor.type)
+        if cursor.type.kind.name == "VARIABLEARRAY" and found.length is None:
+            inner = [each for each in cursor.get_children() if each.kind.is_expression()]
+            found.length = self.expression(inner[0]) if inner else None
         initial = self.library.clang_Cursor_getVarDeclInitializer(cursor)
         if not self.library.clang_Cursor_isNull(initial):
             initial._tu = cursor._tu

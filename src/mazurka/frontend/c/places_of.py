@@ -62,8 +62,11 @@ def declare(low: CLowering, variable: tree.Variable) -> ObjectPlace:
         raise UnsupportedError.at(
             variable.span, f"`{variable.name}` has a union of unlike members; use a structure"
         )
-    inner = bare(variable.type)
-    if isinstance(inner, ArrayType) and inner.length is None:
+    inner = type_ = bare(variable.type)
+    if isinstance(inner, ArrayType) and variable.length is not None:
+        type_ = ArrayType(inner.element, machine.limits.heap)
+        exposed, owner = True, None
+    elif isinstance(inner, ArrayType) and inner.length is None:
         raise UnsupportedError.at(
             variable.span, f"the length of `{variable.name}` is not constant; give it a constant"
         )
@@ -73,7 +76,7 @@ def declare(low: CLowering, variable: tree.Variable) -> ObjectPlace:
             name = f"{name} of {low.plan.name}"
         watched = variable.initial is None and not variable.parameter
         watched = watched and (exposed or not is_scalar(variable.type))
-        address = allocate(machine, name, variable.type, owner, variable.span, watched=watched)
+        address = allocate(machine, name, type_, owner, variable.span, watched=watched)
         low.frame_cells[key] = address
     unset = ""
     if is_scalar(variable.type) and not exposed:

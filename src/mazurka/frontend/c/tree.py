@@ -64,6 +64,8 @@ class Variable:
     parameter: bool = False
     external: bool = False
     """Declared and not defined."""
+    length: Expression | None = None
+    """The number of elements of an array, where it is found at run time."""
 
 
 @dataclass(eq=False, slots=True)

@@ -16,7 +16,7 @@ EBUSY, EINVAL, EDEADLK, EPERM, EAGAIN, ETIMEDOUT = 16, 22, 35, 1, 11, 110
 
 
 def strip(node: tree.Expression) -> tree.Expression:
-    """The expression without conversions between pointers."""
+    """The expression without conversions of pointers."""
     while isinstance(node, tree.Conversion) and isinstance(bare(node.operand.type), PointerType):
         node = node.operand
     return node

@@ -397,8 +397,15 @@ def _rwlock_init(low: CLowering, node: tree.Call) -> Scalar:
 
 @library("pthread_rwlock_rdlock")
 def _rdlock(low: CLowering, node: tree.Call) -> Scalar:
-    shape, owner = _rwlock(low, node)
-    shape.acquire_read(low, owner, node.span)
+    _, owner = _rwlock(low, node)
+    mine, limit = owner.cell(1 + low.number), low.machine.limits.max_depth
+    message = f"`{owner.title}` is taken more than {limit} times over (--max-depth)"
+    low.act(
+        Kind.ACQUIRE, node.span, f"acquire {owner.title} to read", owner,
+        Check(binary("lt", Load(mine), Const(limit)), Fault.BOUND, message),
+        Assign(mine, binary("add", Load(mine), ONE)),
+        guard=binary("eq", Load(owner.address), ZERO),
+    )  # fmt: skip
     return SUCCESS
 
 
@@ -414,12 +421,12 @@ def _try_rwlock(low: CLowering, node: tree.Call) -> Scalar:
     shape, owner = _rwlock(low, node)
     free = binary("eq", Load(owner.address), ZERO)
     mine = owner.cell(1 + low.number)
-    take = Assign(mine, ONE)
+    take = Assign(mine, binary("add", Load(mine), ONE))
     if _name(node) == "pthread_rwlock_trywrlock":
         free = both(free, shape._no_reader(owner))
         take = Assign(owner.address, low.me)
     else:
-        free = both(free, binary("eq", Load(mine), ZERO))
+        free = both(free, binary("lt", Load(mine), Const(low.machine.limits.max_depth)))
     taken = low.attempt(
         Kind.TRY_ACQUIRE, node.span, f"try to acquire {owner.title}", owner, take,
         success=free, failure=negate(free),
@@ -440,7 +447,10 @@ def _rwlock_unlock(low: CLowering, node: tree.Call) -> Scalar:
         (writes, (Assign(owner.address, ZERO),)),
         (
             negate(writes),
-            (Check(reads, Fault.LOCK, message), Assign(mine, ZERO)),
+            (
+                Check(reads, Fault.LOCK, message),
+                Assign(mine, binary("sub", Load(mine), ONE)),
+            ),
         ),
     ]
     text = f"release {owner.title}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import choose_any
 from mazurka.frontend.c.expressions import INT, branch_on
+from mazurka.frontend.c.library.arguments import strip
 from mazurka.frontend.c.lowering import LIBRARY, CLowering, builtin, library
 from mazurka.frontend.c.types import VOID, CType, IntegerType, PointerType
 from mazurka.frontend.c.values import Scalar
@@ -38,7 +39,7 @@ def _string(node: tree.Expression) -> str:
 def _assert(low: CLowering, node: tree.Call) -> Scalar:
     """An `assert` that is a function, where the program has no header for it."""
     true, false = low.label(node.span), low.label(node.span)
-    branch_on(low, node.arguments[0], true, false)
+    branch_on(low, strip(node.arguments[0]), true, false)
     low.put(false, node.span)
     if low.reachable:
         low.fail(Fault.ASSERT, f"assertion failed: {node.arguments[0].text}", node.span)
@@ -48,7 +49,7 @@ def _assert(low: CLowering, node: tree.Call) -> Scalar:
 
 @library("__VERIFIER_assume", "assume", "__CPROVER_assume")
 def _assume(low: CLowering, node: tree.Call) -> Scalar:
-    value = low.scalar(node.arguments[0])
+    value = low.scalar(strip(node.arguments[0]))  # of a pointer it matters whether it is null
     if value.constant is not None:
         if value.constant == 0:
             low.stop_everything(node.span, node.text)

@@ -1,0 +1,107 @@
+"""Keys: values of each thread's own, with destructors that run when the thread ends.
+
+A key is a number from 1 on, one for each call of `pthread_key_create` in the text; a call that runs
+more than once is refused.
+"""
+
+from __future__ import annotations
+
+from mazurka.frontend.c import tree
+from mazurka.frontend.c.access import write
+from mazurka.frontend.c.calls import inline
+from mazurka.frontend.c.conversions import convert
+from mazurka.frontend.c.library.arguments import SUCCESS, target_of
+from mazurka.frontend.c.library.threads import DESTRUCTORS, POINTER
+from mazurka.frontend.c.lowering import CLowering, library
+from mazurka.frontend.c.values import Scalar
+from mazurka.frontend.kit.arithmetic import binary
+from mazurka.frontend.kit.shapes import CellDraft
+from mazurka.ir.expressions import ZERO, Const, Element, Expr, Load
+from mazurka.ir.program import Assign, Kind, Role, Span
+
+MOST = 16
+"""The most keys of a program."""
+
+
+@library("pthread_key_create", "tss_create")
+def _create(low: CLowering, node: tree.Call) -> Scalar:
+    machine = low.machine
+    if low.loop_depth or low.plan.lineage:
+        raise low.refuse(node, "a key must be created once, by the main thread and in no loop")
+    destructor = low.scalar(node.arguments[1])
+    if destructor.constant is None:
+        raise low.refuse(node, "the destructor of a key must be named here")
+    machine.destructors.append(destructor.constant)
+    number = len(machine.destructors)
+    if number > MOST:
+        raise low.refuse(node, f"there are more than {MOST} keys")
+    target = target_of(low, node.arguments[0])
+    if target is not None:
+        write(low, target, Scalar(target.type, Const(number)), node.span)
+    return SUCCESS
+
+
+@library("pthread_key_delete", "tss_delete")
+def _delete(low: CLowering, node: tree.Call) -> Scalar:
+    return SUCCESS
+
+
+def _cell(low: CLowering, node: tree.Call) -> Expr:
+    """The cell that holds this thread's value of a key."""
+    key = low.scalar(node.arguments[0])
+    index = binary("sub", low.hold(key.expr, node.span, key.type), Const(1))
+    return Element(Const(_values(low, node.span)), index, MOST, 1)
+
+
+def _values(low: CLowering, span: Span) -> int:
+    found = low.frame_cells.get(("keys",))
+    if found is None:
+        storage = low.program.storage
+        found = len(storage.cells)
+        for number in range(MOST):
+            title = f"value of key {number + 1}"
+            storage.add(
+                CellDraft(title, owner=low.number, role=Role.POINTER, inferred=True, span=span)
+            )
+        low.frame_cells[("keys",)] = found
+    return found
+
+
+@library("pthread_getspecific", "tss_get")
+def _get(low: CLowering, node: tree.Call) -> Scalar:
+    cell = Const(low.take_temporary(Role.POINTER, node.span))
+    operations = (Assign(cell, Load(_cell(low, node))),)
+    low.step(Kind.LOCAL, node.span, node.text, operations=operations)
+    return Scalar(POINTER, Load(cell))
+
+
+@library("pthread_setspecific", "tss_set")
+def _set(low: CLowering, node: tree.Call) -> Scalar:
+    value = convert(low, low.scalar(node.arguments[1]), POINTER, node)
+    held = low.hold(value.expr, node.span, POINTER)
+    low.step(Kind.LOCAL, node.span, node.text, operations=(Assign(_cell(low, node), held),))
+    return SUCCESS
+
+
+def _destroy(low: CLowering, span: Span) -> None:
+    """Call the destructor of each key that has a value, once."""
+    if ("keys",) not in low.frame_cells:
+        return
+    base = low.frame_cells[("keys",)]
+    for position, number in enumerate(low.machine.expected.destructors):
+        function = low.machine.functions[-1 - number] if number else None
+        if function is None or not function.defined:
+            continue
+        cell = Const(base + position)
+        run, end = low.label(span), low.label(span)
+        held = low.keep(Load(cell), span, Role.POINTER)
+        low.split(binary("ne", held, ZERO), span, f"key {position + 1} has a value", run, end)
+        low.put(run, span)
+        low.step(Kind.LOCAL, span, "", operations=(Assign(cell, ZERO),))
+        inline(low, function, [Scalar(POINTER, held)], span)
+        if low.reachable:
+            low.go(end, span)
+        low.put(end, span)
+
+
+DESTRUCTORS.append(_destroy)
