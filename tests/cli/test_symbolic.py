@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from mazurka import check
 from mazurka.errors import OptionError
 from mazurka.report.answer import HOLDS, INCONCLUSIVE, VIOLATED
+from mazurka.report.observer import progress_text
+from mazurka.search import Silent, Statistics
 from mazurka.symbolic import options as symbolic_options
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -350,3 +353,32 @@ def test_an_explanation_counts_what_there_is(mazurka) -> None:
     assert (rows["lock patterns"], rows["sticky"]) == ("lock", "no place: no thread goes round")
     assert "\n  lock patterns  lock\n" in mazurka("check", model, *asked).out
     assert mazurka("check", model, "--json").json["explanation"] is None
+
+
+class Watcher(Silent):
+    """Keeps what it hears."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def progress(self, statistics: Statistics) -> None:
+        self.lines.append(progress_text(statistics))
+
+
+@pytest.mark.parametrize(
+    ("strategy", "heard"),
+    [
+        ("bmc", r"^2 rounds  [\d,]+ clauses  \d+ MB  \d+\.\d s$"),
+        ("k-induction", r"^1 rounds  [\d,]+ clauses  "),
+        ("pdr", r"^\d+ rounds  frame \d+: \d+ clauses, \d+ questions  "),
+        ("portfolio", r"clauses  pdr frame \d+: \d+ clauses, "),
+        ("bdd", r"^\d steps  pass \d: a diagram of \d+ nodes  "),
+        ("events", r"^\d+ events, [\d,]+ clauses  "),
+    ],
+)
+def test_progress_says_what_a_search_is_busy_with(strategy: str, heard: str) -> None:
+    watcher = Watcher()
+    model = "lost_update_fixed" if strategy == "events" else "peterson"
+    rounds = {"rounds": 4} if strategy in ("bmc", "k-induction") else {}
+    check(EXAMPLES / f"{model}.py", strategy=strategy, observer=watcher, **rounds)
+    assert any(re.search(heard, line) for line in watcher.lines), watcher.lines

@@ -87,13 +87,11 @@ def progress_text(statistics: Statistics) -> str:
             )
         )
     if statistics.unrolled is not None:
-        return "  ".join(
-            (
-                f"{statistics.unrolled:,} {statistics.unrolled_unit}s",
-                bytes_text(statistics.peak_bytes),
-                f"{statistics.seconds:.1f} s",
-            )
-        )
+        rounds = f"{statistics.unrolled:,} {statistics.unrolled_unit}s"
+        told = [rounds] if statistics.unrolled or not statistics.doing else []
+        told += [statistics.doing] if statistics.doing else []
+        memory, seconds = bytes_text(statistics.peak_bytes), f"{statistics.seconds:.1f} s"
+        return "  ".join((*told, memory, seconds))
     return "  ".join(
         (
             f"{statistics.states:,} states",

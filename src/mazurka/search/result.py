@@ -78,6 +78,9 @@ class Statistics:
     """What proves that no longer execution violates anything either: `an inductive invariant of 12
     clauses`."""
 
+    doing: str = ""
+    """What the search is busy with, where its counts do not tell, for whoever watches it: `frame 7:
+    120 clauses`."""
     encoding_seconds: float | None = None
     """For searches with a circuit: what making it and its copies took; the rest of `seconds` is
     loading and solving."""

@@ -59,6 +59,7 @@ class DiagramSearch(CircuitSearch):
         with DiagramSolver(waiting=self.wait_for) as solver:
             reach = _Reaching(self, circuit)
             self.parts = len(reach.partition.parts)
+            self.doing = f"making diagrams of {self.parts:,} parts"
             found = solver.reach(reach.problem, self.hear, reach.report)
         if found is not None:
             self.covered, self.states = found.passes, found.states
@@ -84,7 +85,7 @@ class DiagramSearch(CircuitSearch):
         self.covered = self.depth = progress.passes
         self.nodes = max(self.nodes, progress.nodes)
         check_time(PHASE)
-        self.observer.message(f"pass {progress.passes:,}: a diagram of {progress.nodes:,} nodes")
+        self.doing = f"pass {progress.passes:,}: a diagram of {progress.nodes:,} nodes"
         self.observer.progress(self.statistics())
 
     def explain(self) -> Iterator[ExplainedPart]:

@@ -116,6 +116,8 @@ class CircuitSearch:
         """No run violates anything in so many transitions."""
         self.depth = 0
         """The transitions of the longest execution that has been looked at."""
+        self.doing = ""
+        """What the search is busy with, for whoever watches it."""
         self.limits: list[str] = []
         self.stop_notes: tuple[str, ...] = ()
         self.proof: str | None = None
@@ -169,6 +171,7 @@ class CircuitSearch:
 
     def encode(self) -> Circuit:
         began = time.perf_counter()
+        self.observer.message("encoding the model")
         try:
             return self.subject.encode(self)
         finally:
@@ -179,7 +182,8 @@ class CircuitSearch:
         self.keep_limits(lambda: self.solver_bytes(solver))
 
     def keep_limits(self, other_bytes: Callable[[], int]) -> None:
-        """End the search at a limit; `other_bytes` is the memory of other processes."""
+        """End the search at a limit, or tell how it goes; `other_bytes` is the memory of other
+        processes."""
         left, given = seconds_left(), self.options.limit_seconds
         spent = time.perf_counter() - self.started
         if (left is not None and left <= 0) or (given is not None and spent >= given):
@@ -190,6 +194,7 @@ class CircuitSearch:
             raise LimitReached("memory")
         if self.options.cancelled is not None and self.options.cancelled():
             raise LimitReached("cancelled")
+        self.observer.progress(self.statistics())
 
     def own_bytes(self) -> int:
         """The memory that the search takes in this process, where others may search as well."""
@@ -214,10 +219,8 @@ class CircuitSearch:
         """The same between calls of the solver; and tell how far the search is."""
         check_time(PHASE)
         if self.solver is not None:
+            self.doing = f"{self.solver.clauses:,} clauses"
             self.wait(self.solver)
-            clauses = self.solver.clauses
-            self.observer.message(f"{self.unit} {self.covered:,}: {clauses:,} clauses")
-        self.observer.progress(self.statistics())
 
     def statistics(self) -> Statistics:
         return Statistics(
@@ -227,6 +230,7 @@ class CircuitSearch:
             unrolled=self.covered,
             unrolled_unit=self.unit,
             proof=self.proof,
+            doing=self.doing,
             encoding_seconds=self.encoding_seconds,
             loading_seconds=None if self.solver is None else self.solver.loading_seconds,
         )

@@ -96,6 +96,7 @@ class InvariantSearch(CircuitSearch):
         """Ask questions until the answers decide; what is found is entered here.
 
         The solver is for notes, once there is a proof."""
+        self.doing = describe_progress(Progress(0, 0, 0))
         known = find_unused_codes(circuit, self.wait)
         unknown = dict(circuit.unknown)
         most_queries = FIRST_QUERIES
@@ -145,7 +146,7 @@ class InvariantSearch(CircuitSearch):
         known = find_unused_codes(steps, self.wait)
         guessed = guess_lemmas(steps, sample_states(circuit))
         self.encoding_seconds += time.perf_counter() - began
-        self.observer.message(f"{len(guessed):,} guesses at an invariant")
+        self.doing = f"{len(guessed):,} guesses at an invariant"
         with SatSolver(LEMMA_SOLVER, self.wait) as self.lemma_solver:
             questions = prove_by_lemmas(steps, guessed, known, bad, self.lemma_solver)
             lemmas = yield from self._ask_for_lemmas(questions, self.lemma_solver)
@@ -184,10 +185,9 @@ class InvariantSearch(CircuitSearch):
         """Note how far the search is, and look at the limits."""
         self.covered = self.depth = max(self.covered, progress.frames)
         self.queries = progress.queries
+        self.doing = describe_progress(progress)
         check_time(PHASE)
         self.wait(solver)
-        self.observer.message(f"frame {progress.frames:,}: {progress.clauses:,} clauses")
-        self.observer.progress(self.statistics())
 
     def describe_effort(self) -> tuple[str, ...]:
         if self.circuit is None:
@@ -196,6 +196,12 @@ class InvariantSearch(CircuitSearch):
         if self.options.deterministic:
             return (told,)
         return (f"{told}; {self.encoding_seconds:.2f} s for encoding",)
+
+
+def describe_progress(progress: Progress) -> str:
+    """How far a search for an invariant is, for whoever watches it."""
+    frames, clauses, queries = progress
+    return f"frame {frames:,}: {clauses:,} clauses, {queries:,} questions"
 
 
 class InvariantFile:

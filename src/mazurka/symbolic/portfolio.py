@@ -19,12 +19,17 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 
-from mazurka.search import ExplainedPart
+from mazurka.search import ExplainedPart, Statistics
 from mazurka.symbolic.bmc import CircuitSearch, FrameLoop
 from mazurka.symbolic.circuit import Circuit
 from mazurka.symbolic.explaining import explain_circuit
 from mazurka.symbolic.options import INTERLEAVING, PLAIN_INTERLEAVINGS
-from mazurka.symbolic.pdr import InvariantFile, InvariantSearch, ModelQuestion
+from mazurka.symbolic.pdr import (
+    InvariantFile,
+    InvariantSearch,
+    ModelQuestion,
+    describe_progress,
+)
 from mazurka.symbolic.reaching import Answer
 from mazurka.symbolic.solving.property_directed import Progress
 from mazurka.symbolic.solving.solver import PULSE_SECONDS, SatSolver, SolverFailure
@@ -77,6 +82,11 @@ class PortfolioSearch(CircuitSearch):
         others = self.beside.solvers if self.beside is not None else []
         known = {id(each): each for each in (solver, self.solver, *others) if each is not None}
         return sum(each.resident_bytes() for each in known.values())
+
+    def statistics(self) -> Statistics:
+        found = super().statistics()
+        beside = "" if self.prover is None else self.prover.doing
+        return replace(found, doing=f"{found.doing}  pdr {beside}") if beside else found
 
     def accept(self, prover: InvariantSearch) -> None:
         """Take over what the search for an invariant has found."""
@@ -188,6 +198,7 @@ class ProofBeside:
                 return
             found = self.solver.hear_of_proof(len(self.question.problem.inputs))
             if isinstance(found, Progress):
+                self.prover.doing = describe_progress(found)
                 self.solver.go_on()
             else:
                 self._go_on(self.question.read(found))

@@ -119,6 +119,7 @@ class EventSearch(CircuitSearch):
         def look() -> None:
             nonlocal made
             made += 1
+            self.doing = f"{made:,} events"
             self.keep_limits(lambda: 0)
             if most_events is not None and made > most_events:
                 raise TooManyEvents
@@ -195,6 +196,8 @@ class EventSearch(CircuitSearch):
         clauses = order.make_clauses()
         with SatSolver(waiting=self.wait) as self.solver:
             self.solver.add(clauses)
+            self.doing = f"{self.events:,} events, {self.solver.clauses:,} clauses"
+            self.wait(self.solver)
             reader = _OrderReader(self, order, self.solver)
             if self._find_failure(unwound, order, reader):
                 return False
@@ -221,6 +224,7 @@ class EventSearch(CircuitSearch):
         self.stop_notes = ends.describe(self.options.properties, complete=not self.limits)
 
     def look_at_size(self) -> None:
+        self.doing = f"the order of {self.events:,} events"
         self.keep_limits(lambda: 0)
 
     def _find_failure(self, unwound: Unwound, order: OrderClauses, reader: _OrderReader) -> bool:
