@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from mazurka.errors import InternalError, OptionError, suggest
+from mazurka.search.flag_locks import with_flag_locks
 from mazurka.search.options import ORDERS, PROPERTIES, TAKEN, Option, SearchOptions, one_of
 from mazurka.search.sampled import with_samples
 from mazurka.search.strategy import Chosen, Observer, Strategy
@@ -71,7 +72,8 @@ def _load(engine: str, name: str) -> Strategy:
         raise InternalError(f"{module.__file__} defines no STRATEGY whose name is {name!r}")
     for problem in _find_mistakes(strategy):
         raise InternalError(f"{module.__file__} declares {problem}")
-    run = strategy.run if strategy.takes_any_choice else with_samples(strategy.run)
+    run = with_flag_locks(strategy.run) if strategy.uses_locks else strategy.run
+    run = run if strategy.takes_any_choice else with_samples(run)
     return replace(strategy, engine=engine, run=run)
 
 

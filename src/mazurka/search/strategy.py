@@ -60,6 +60,9 @@ class Strategy:
     """Raises `OptionError` for options that make no sense together."""
     over_schedules: bool = False
     """It runs schedules to their end and stores no states, so it needs executions that end."""
+    uses_locks: bool = False
+    """What it leaves out depends on which locks are held; flags that serve as locks then get owners
+    (`mazurka.search.flag_locks`)."""
     takes_any_choice: bool = False
     """It need not try the outcomes of a choice one by one; for others some are chosen where there
     are too many (`mazurka.search.sampled`)."""

@@ -38,6 +38,7 @@ def transaction_strategy(
         preserves=frozenset({"assert", "deadlock", "hang", "race"}),
         orders=("dfs",),
         run=run,
+        uses_locks=True,
         weakness=weakness,
         options=(MOVERS,),
     )
@@ -79,5 +80,6 @@ def persistent_strategy(name: str, summary: str, relation: Relation) -> Strategy
         preserves=frozenset({"assert", "deadlock", "hang", "race"}),
         orders=("dfs",),
         run=run,
+        uses_locks=relation is Relation.LOCK_PATTERNS,
         options=(PROVISO,),
     )
