@@ -135,7 +135,8 @@ class ImportFinder:
             find: Any = None if finder is self else getattr(finder, "find_spec", None)
             spec: machinery.ModuleSpec | None = find and find(name, path, target)
             if spec is not None:
-                if isinstance(spec.loader, _LOADERS):
+                # A proxy claims the class of the loader inside it, which has been met already.
+                if issubclass(type(spec.loader), _LOADERS):
                     self._observe_after(name, spec.loader)
                 return spec
         return None

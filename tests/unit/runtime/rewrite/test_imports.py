@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 from tests.unit.runtime.observed_programs import module_of
@@ -104,6 +107,49 @@ def test_what_a_package_tries_once_when_it_is_imported_proves_no_less(tmp_path: 
 def test_a_module_that_is_not_there_proves_no_less(tmp_path: Path) -> None:
     work = "try: import late_nothing\n        except ImportError: pass"
     assert explore_work(tmp_path, work).verdict == HOLDS
+
+
+class LoaderProxy:
+    """Stands for a loader, as those of import hooks do (`wrapt.when_imported`)."""
+
+    __class__ = property(lambda self: type(self.wrapped))  # type: ignore[assignment]
+
+    def __init__(self, wrapped: Any) -> None:
+        object.__setattr__(self, "wrapped", wrapped)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.wrapped, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self.wrapped, name, value)
+
+    def exec_module(self, module: ModuleType) -> None:
+        self.wrapped.exec_module(module)
+
+
+class HookFinder:
+    """Finds a module by other finders, and puts a proxy around its loader."""
+
+    busy = False
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> Any:
+        if self.busy or name != "late_one":
+            return None
+        self.busy = True
+        spec: Any = importlib.util.find_spec(name)
+        self.busy = False
+        spec.loader = LoaderProxy(spec.loader)
+        return spec
+
+
+def test_loaders_inside_of_proxies_are_met_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "meta_path", [HookFinder(), *sys.meta_path])
+    work = "import late_one; n = late_one.box.n; late_one.add(); assert late_one.box.n == n + 1"
+    result = explore_work(tmp_path, work)
+    assert result.verdict == VIOLATED
+    assert "Recursion" not in result.report()
 
 
 def test_the_import_system_is_as_before(tmp_path: Path) -> None:
