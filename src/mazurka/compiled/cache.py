@@ -42,6 +42,7 @@ KERNELS = {
         "depth_first": 1.2,
         "store": 0.4,
         "breadth_first": 0.5,
+        "parallel": 0.8,
         "persistent": 1.8,
         "transactions": 2.1,
         "cartesian": 2.7,

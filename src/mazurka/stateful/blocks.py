@@ -196,7 +196,32 @@ ENDS = 128
     CLOSED_AT,         # what was found: the state at which a cycle closes
 ) = range(129, 140)  # fmt: skip
 
-BLOCK_WORDS = 140
+# Breadth-first search by several workers.
+(
+    WORKER,            # its number
+    WORKERS,
+    SEGMENT,           # how many states each worker's part of the log has room for
+    RANGES,            # array by worker, RANGE_WORDS each: its part of the level
+    CALLED_BACK,       # address of a word: 1 if all workers are to return
+    FINDINGS,          # array: FINDING_... words each
+    FINDING_COUNT,
+    FINDING_ROOM,
+) = range(140, 148)  # fmt: skip
+
+BLOCK_WORDS = 148
+
+# A worker's part of a level: the first state that nobody has claimed, and the end.  The words of
+# two workers are never in one line of the cache.
+RANGE_NEXT, RANGE_END = range(2)
+RANGE_WORDS = 16
+
+# What a worker has found: FAULT, STUCK, QUIET or RACE, in which state, by which move.
+FINDING_KIND, FINDING_POSITION, FINDING_THREAD, FINDING_CHOICE = range(4)
+FINDING_WORDS = 4
+
+# What a worker of a breadth-first search is to do: put the initial state into the store, expand its
+# part of a level, or enter its states in a new table.
+JOB_START, JOB_EXPAND, JOB_ENTER = range(3)
 
 # A state of a nested search: not seen, on the outer stack, left by the outer search, seen by the
 # inner one.

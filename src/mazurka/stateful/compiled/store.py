@@ -46,24 +46,26 @@ class Store:
         self.growing_seconds = 0.0
         """What growing the table has taken the last time."""
         self.use(Area(capacity, scattered=not sparse))
-        numbers = block.numbers
-        numbers[blocks.WORDS] = words
-        numbers[blocks.INLINE] = blocks.IN_TABLE if inline else blocks.LOGGED
-        numbers[blocks.LOG] = self.log.address
+        self.tell(blocks.WORDS, words)
+        self.tell(blocks.INLINE, blocks.IN_TABLE if inline else blocks.LOGGED)
+        self.tell(blocks.LOG, self.log.address)
+
+    def tell(self, position: int, value: int) -> None:
+        """Enter something that the search has to know."""
+        self.block.numbers[position] = value
 
     def use(self, table: Area) -> None:
         self.table = table
-        numbers = self.block.numbers
-        numbers[blocks.TABLE] = table.address
-        numbers[blocks.CAPACITY] = table.length
+        self.tell(blocks.TABLE, table.address)
+        self.tell(blocks.CAPACITY, table.length)
         self.fill_up_to(MOST_LOAD)
 
     def fill_up_to(self, load: float) -> None:
         """Let the search go on until the table is so full, or the log has no room for one more."""
-        full = int(self.table.length * load)
+        self.full_at = int(self.table.length * load)
         if not self.inline:
-            full = min(full, self.log.length // self.words)
-        self.block.numbers[blocks.FULL_AT] = full
+            self.full_at = min(self.full_at, self.log.length // self.words)
+        self.tell(blocks.FULL_AT, self.full_at)
 
     @property
     def size(self) -> int:
@@ -74,20 +76,24 @@ class Store:
 
     def grow(self, other_bytes: int) -> bool:
         """Make room for more states; False where the limit forbids it."""
-        numbers, old = self.block.numbers, self.table
-        larger = 2 * old.length
+        old, larger = self.table, 2 * self.table.length
         used = self.used_bytes() + other_bytes
         if used + larger * 8 > self.limit_bytes:
-            before = numbers[blocks.FULL_AT]
+            before = self.full_at
             self.fill_up_to(LAST_LOAD)
-            return numbers[blocks.FULL_AT] > before and used < self.limit_bytes
+            return self.full_at > before and used < self.limit_bytes
         self.peak_bytes = max(self.peak_bytes, used + larger * 8)
-        numbers[blocks.OLD_TABLE], numbers[blocks.OLD_CAPACITY] = old.address, old.length
         began = time.perf_counter()
         self.use(Area(larger, scattered=True))
-        kernel("store", self.observer)(self.block.address)
+        self.enter_states(old)
         self.growing_seconds = time.perf_counter() - began
         return True
+
+    def enter_states(self, old: Area) -> None:
+        """Enter all states in the table, which is new, and larger than the old one."""
+        self.tell(blocks.OLD_TABLE, old.address)
+        self.tell(blocks.OLD_CAPACITY, old.length)
+        kernel("store", self.observer)(self.block.address)
 
     def words_at(self, position: int, count: int) -> list[int]:
         """The first `count` words of a record in the log."""

@@ -42,12 +42,15 @@ class KernelSearch:
         self.layout = view.layout
         self.numbers = view.block.numbers
         self.inline = inline
-        self.conductor = Conductor(view.native, options, observer)
+        self.conductor = self.make_conductor(options, observer)
         self.limit_bytes = options.limit_bytes or self.conductor.limit_bytes
         """What the search may ever have: so much address space is reserved."""
         self.record_words = self.layout.words + extra_words
         self.store = self.make_store(observer, inline=inline)
         self.kernel = kernel(self.kernel_name, observer)
+
+    def make_conductor(self, options: SearchOptions, observer: Observer) -> Conductor:
+        return Conductor(self.view.native, options, observer)
 
     def make_store(self, observer: Observer, *, inline: bool) -> Store:
         return Store(

@@ -18,7 +18,7 @@ from dataclasses import replace
 from mazurka.errors import OptionError
 from mazurka.ir.program import Program
 from mazurka.search import CUT_SHORT, Observer, SearchOptions, SearchResult, Strategy
-from mazurka.stateful.variants import HASHES, STORE, STORE_DIR, StoreKind
+from mazurka.stateful.variants import HASHES, STORE, STORE_DIR, WORKERS, StoreKind
 
 
 def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
@@ -40,7 +40,11 @@ def run_in_memory(program: Program, options: SearchOptions, observer: Observer) 
     from mazurka.stateful.quotient import code_for
     from mazurka.stateful.searches.breadth_first import BreadthFirst
     from mazurka.stateful.searches.depth_first import DepthFirst
+    from mazurka.stateful.searches.parallel import ParallelSearch
 
+    workers = options.value(WORKERS)
+    if options.order == "bfs" and workers > 1:
+        return ParallelSearch(code_for(program, options), options, observer, workers).run()
     kind = BreadthFirst if options.order == "bfs" else DepthFirst
     return kind(code_for(program, options), options, observer).run()
 
@@ -85,6 +89,6 @@ STRATEGY = Strategy(
     orders=("dfs", "bfs"),
     run=run,
     reduces=False,
-    options=(STORE, STORE_DIR, HASHES),
+    options=(STORE, STORE_DIR, HASHES, WORKERS),
     refuse=refuse,
 )

@@ -1,0 +1,69 @@
+"""Words that several workers read and write at the same time.
+
+On such words every access is atomic for LLVM, so that it neither tears nor moves them.  What a
+worker has written before `publish` is seen by every worker whose `load_shared` returns what was
+published.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+
+from mazurka.compiled.pointers import make_intrinsic
+
+WORD = ir.IntType(64)
+
+
+def _place(builder: Any, arguments: Any) -> Any:
+    base = builder.inttoptr(arguments[0], WORD.as_pointer())
+    return builder.gep(base, [arguments[1]], source_etype=WORD)
+
+
+def _load_shared(typing_context: Any, address: Any, index: Any) -> Any:
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        return builder.load_atomic(_place(builder, arguments), "acquire", 8, typ=WORD)
+
+    return types.uint64(types.int64, types.int64), generate
+
+
+def _publish(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        builder.store_atomic(arguments[2], _place(builder, arguments), "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.uint64), generate
+
+
+def _compare_and_swap(
+    typing_context: Any, address: Any, index: Any, expected: Any, value: Any
+) -> Any:
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        place = _place(builder, arguments)
+        pair = builder.cmpxchg(place, arguments[2], arguments[3], "acq_rel", "acquire")
+        return builder.extract_value(pair, 0)
+
+    return types.uint64(types.int64, types.int64, types.uint64, types.uint64), generate
+
+
+def _fetch_and_add(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        return builder.atomic_rmw("add", _place(builder, arguments), arguments[2], "monotonic")
+
+    return types.uint64(types.int64, types.int64, types.uint64), generate
+
+
+load_shared = make_intrinsic(_load_shared)
+"""`load_shared(address, index)`: the word there, with all that was written before it."""
+
+publish = make_intrinsic(_publish)
+"""`publish(address, index, value)`: store a word there, behind all that was written before."""
+
+compare_and_swap = make_intrinsic(_compare_and_swap)
+"""`compare_and_swap(address, index, expected, value)`: store `value` there if `expected` is there;
+what was there."""
+
+fetch_and_add = make_intrinsic(_fetch_and_add)
+"""`fetch_and_add(address, index, value)`: add to the word there; what was there."""

@@ -1,0 +1,176 @@
+"""Breadth-first search by several workers, each in a thread of its own.
+
+A level is one range of positions for each worker's segment of the log.  A worker claims a few
+states at a time, from its own range first and then from those of others, expands them, and puts
+what is new into its own segment: the next level.  Nothing is shared but the table
+(`mazurka.stateful.kernels.shared_store`), the heads of the ranges, and a word that calls everybody
+back.  Which worker finds a state first, and so where the state lies and what its origin is, depends
+on the timing; which states belong to a level does not.
+
+What a worker finds (faults, states in which nobody moves, hangs, races) it writes down and goes on:
+a level is always completed, so that what is reported does not depend on the timing either.  Python
+looks at the findings when the slice is over (`mazurka.stateful.searches.parallel`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mazurka.stateful import blocks
+from mazurka.stateful.kernels.atomics import fetch_and_add, load_shared, publish
+from mazurka.stateful.kernels.breadth_first import POSITION_SHIFT, THREAD_SHIFT
+from mazurka.stateful.kernels.hangs import hang_at, is_quiet
+from mazurka.stateful.kernels.machine import block_at, compiled, machine_in, peek, poke
+from mazurka.stateful.kernels.races import RACE_FOUND, TOO_LONG, race_at
+from mazurka.stateful.kernels.shared_store import enter_segment, fetch_shared, insert_shared
+from mazurka.stateful.kernels.stack import note_end
+from mazurka.stateful.kernels.store import hash_record, tables_in
+from mazurka.stateful.kernels.successors import (
+    MOVED,
+    STOPPED,
+    WAITING,
+    fault_of,
+    gather,
+    move_of,
+    successors_in,
+)
+
+SHARE = 64
+"""How many states a worker claims at a time."""
+
+
+@compiled
+def claim(block: Any) -> Any:
+    """Take the next states of the level: POSITION up to END; whether there are any."""
+    workers = block[blocks.WORKERS]
+    for distance in range(workers):
+        owner = (block[blocks.WORKER] + distance) % workers
+        head = block[blocks.RANGES] + 8 * blocks.RANGE_WORDS * owner
+        end = np.int64(peek(head, blocks.RANGE_END))
+        if np.int64(load_shared(head, blocks.RANGE_NEXT)) >= end:
+            continue
+        first = np.int64(fetch_and_add(head, blocks.RANGE_NEXT, np.uint64(SHARE)))
+        if first < end:
+            block[blocks.POSITION], block[blocks.END] = first, min(first + SHARE, end)
+            return True
+    return False
+
+
+@compiled
+def note_finding(block: Any, kind: Any, position: Any, thread: Any, choice: Any) -> Any:
+    """Write down what was found for Python to look at."""
+    place = block[blocks.FINDINGS] + 8 * blocks.FINDING_WORDS * block[blocks.FINDING_COUNT]
+    poke(place, blocks.FINDING_KIND, np.uint64(kind))
+    poke(place, blocks.FINDING_POSITION, np.uint64(position))
+    poke(place, blocks.FINDING_THREAD, np.uint64(thread))
+    poke(place, blocks.FINDING_CHOICE, np.uint64(choice))
+    block[blocks.FINDING_COUNT] += 1
+
+
+@compiled
+def call_back(block: Any) -> Any:
+    """Have all workers return soon."""
+    publish(block[blocks.CALLED_BACK], 0, np.uint64(1))
+
+
+@compiled
+def start(block: Any) -> Any:
+    """Put the initial state, which lies in the buffer, into the store."""
+    tables, words, initial = tables_in(block), block[blocks.WORDS], block[blocks.BUFFER]
+    hashed = hash_record(initial, words)
+    insert_shared(tables, 0, words, initial, hashed, block[blocks.ORIGINS], np.uint64(0))
+    block[blocks.SIZE] = 1
+
+
+@compiled
+def run(address: Any) -> Any:
+    """Do the worker's part of a job; why it stopped (DONE: nothing of the level is left)."""
+    block = block_at(address)
+    if block[blocks.JOB] == blocks.JOB_START:
+        start(block)
+        return blocks.DONE
+    if block[blocks.JOB] == blocks.JOB_ENTER:
+        first = block[blocks.WORKER] * block[blocks.SEGMENT]
+        enter_segment(tables_in(block), block[blocks.WORDS], first, first + block[blocks.SIZE])
+        return blocks.DONE
+    return expand(block)
+
+
+@compiled
+def expand(block: Any) -> Any:
+    """Expand states of the level until none is left, or something else has to be done."""
+    machine = machine_in(block)
+    tables = tables_in(block)
+    successors = successors_in(block)
+    origins, most = block[blocks.ORIGINS], block[blocks.MOST_SUCCESSORS]
+    words, full_at = machine.words, block[blocks.FULL_AT]
+    base = block[blocks.WORKER] * block[blocks.SEGMENT]
+    size, transitions = block[blocks.SIZE], block[blocks.TRANSITIONS]
+    last_transition = transitions + block[blocks.BUDGET]
+    first = block[blocks.SUCCESSOR]
+    reason = blocks.DONE
+    while True:
+        if block[blocks.POSITION] >= block[blocks.END]:
+            if load_shared(block[blocks.CALLED_BACK], 0) != np.uint64(0):
+                reason = blocks.SLICE
+                break
+            if not claim(block):
+                break
+        if transitions >= last_transition:
+            reason = blocks.SLICE
+            break
+        if size + most >= full_at:
+            call_back(block)
+            reason = blocks.STORE_FULL
+            break
+        if block[blocks.FINDING_COUNT] + most + 3 > block[blocks.FINDING_ROOM]:
+            call_back(block)
+            reason = blocks.FOUND
+            break
+        position = block[blocks.POSITION]
+        source = tables.log + 8 * words * position
+        if machine.race_wanted and block[blocks.RACE_CHECKED] == 0:
+            outcome = race_at(machine, block, source, successors.states)
+            if outcome == TOO_LONG:
+                reason = blocks.FOOTPRINT_FULL
+                break
+            block[blocks.RACE_CHECKED] = 1
+            if outcome == RACE_FOUND:
+                note_finding(block, blocks.RACE, position, 0, 0)
+        count, _, _, flags = gather(
+            machine, tables, successors, source, 0, 0, machine.threads, most, False
+        )
+        for successor in range(first, count):
+            fetch_shared(tables, words, peek(successors.hashes, successor))
+        for successor in range(first, count):
+            thread, choice = move_of(successors, successor)
+            transitions += 1
+            fault = fault_of(successors, successor)
+            if fault < blocks.FIRST_DEAD_END:
+                move = (np.uint64(thread) << THREAD_SHIFT) | np.uint64(choice)
+                origin = (np.uint64(position) << POSITION_SHIFT) | move
+                record = successors.states + 8 * words * successor
+                hashed = peek(successors.hashes, successor)
+                if insert_shared(tables, base + size, words, record, hashed, origins, origin):
+                    size += 1
+            if fault != 0 and (machine.faults_wanted >> fault) & 1:
+                note_finding(block, blocks.FAULT, position, thread, choice)
+        if machine.hang_wanted and is_quiet(block, successors, count, source):
+            outcome = hang_at(machine, block, source)
+            if outcome == blocks.WALK_FULL:
+                first = count
+                reason = outcome
+                break
+            if outcome == blocks.QUIET:
+                note_finding(block, blocks.QUIET, position, 0, 0)
+        first = 0
+        block[blocks.RACE_CHECKED] = 0
+        block[blocks.POSITION] = position + 1
+        stuck = flags & MOVED == 0 and machine.deadlock_wanted
+        if stuck and note_end(block, flags & WAITING != 0, flags & STOPPED != 0):
+            note_finding(block, blocks.STUCK, position, 0, 0)
+    block[blocks.SIZE] = size
+    block[blocks.TRANSITIONS], block[blocks.SUCCESSOR] = transitions, first
+    return reason

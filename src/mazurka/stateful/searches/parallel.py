@@ -1,0 +1,307 @@
+"""Breadth-first search by several workers: the Python side of `mazurka.stateful.kernels.parallel`.
+
+The workers are threads of this process.  A kernel needs no lock of Python's, so they really run at
+the same time; between two slices, when all have come back, Python does the rest: it grows the
+table, looks at what was found, and goes from level to level.
+
+**The same answer for any number of workers.**  A level is the set of states at one distance from
+the initial state, whoever finds them.  So the states, the transitions and the verdict of a complete
+search are those of one worker.  Where something is violated, the level in which that is found is
+completed, and of all that it contains the violation with the shortest schedule is reported, and of
+these the one that comes first by kind, state and move.  Its schedule is a shortest one in any case;
+which of several it is depends on who found its states first.
+
+**Small levels** are left to one worker: the others would hardly have begun.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from mazurka.compiled.memory import Area
+from mazurka.deadline import last_moment
+from mazurka.ir.native.step import NativeProgram
+from mazurka.search import Move, Observer, SearchOptions, SearchResult, Violation
+from mazurka.stateful import blocks
+from mazurka.stateful.compiled.store import Store
+from mazurka.stateful.compiled.view import ProgramView
+from mazurka.stateful.searches.breadth_first import ORIGIN_BYTES, origin_in
+from mazurka.stateful.searches.conduct import Conductor
+from mazurka.stateful.searches.kernel_search import GROWTH, KernelSearch
+
+SMALL_LEVEL = 1 << 11
+"""A level of fewer states is expanded by one worker."""
+FINDING_ROOM = 1 << 10
+"""How many findings a worker may have before Python looks at them, beside those of one state."""
+MOST_POSITIONS = (1 << 40) - 2
+"""Positions have 40 bits in a slot, and the last of them says that the slot is claimed."""
+
+Rank = tuple[int, str, list[int], int, int]
+"""What decides between violations of one level: the length of the schedule, the kind, the state,
+the thread and its choice."""
+
+
+class LevelConductor(Conductor):
+    """Keeps the violation that ranks first until the level that contains it has been completed."""
+
+    rank: Rank
+    """The rank of the finding that is looked at."""
+    best: tuple[Rank, Callable[[], Violation]] | None = None
+
+    def record_violation(self, make: Callable[[], Violation]) -> bool:
+        if self.best is None or self.rank < self.best[0]:
+            self.best = self.rank, make
+        return False
+
+    def settle(self) -> bool:
+        """Report what the level contains; whether the search is over."""
+        if self.best is None:
+            return False
+        make, self.best = self.best[1], None
+        return super().record_violation(make)
+
+
+class Worker:
+    """A block of its own, with room for what the worker makes and finds."""
+
+    def __init__(self, view: ProgramView, number: int, most: int) -> None:
+        """`most`: how many successors a state can have."""
+        self.view = view
+        self.numbers = view.block.numbers
+        self.numbers[blocks.WORKER] = number
+        self.numbers[blocks.JOB] = blocks.JOB_EXPAND
+        self.numbers[blocks.MOST_SUCCESSORS] = most
+        self.numbers[blocks.FINDING_ROOM] = FINDING_ROOM + most + 3
+        words = view.layout.words + blocks.SUCCESSOR_WORDS
+        view.keep(blocks.BUFFER, Area(most * words))
+        view.keep(blocks.FINDINGS, Area(self.numbers[blocks.FINDING_ROOM] * blocks.FINDING_WORDS))
+
+    def take_findings(self) -> Iterator[tuple[int, int, Move]]:
+        """Take all that was found: kind, position, move."""
+        words = self.view.kept[blocks.FINDINGS].words
+        count, self.numbers[blocks.FINDING_COUNT] = self.numbers[blocks.FINDING_COUNT], 0
+        for start in range(0, count * blocks.FINDING_WORDS, blocks.FINDING_WORDS):
+            kind, position, thread, choice = words[start : start + blocks.FINDING_WORDS]
+            yield kind, position, Move(thread, choice)
+
+
+class SharedStore(Store):
+    """A store whose log has a segment for each worker, any of which could hold all states."""
+
+    def __init__(
+        self,
+        workers: Sequence[Worker],
+        words: int,
+        enter: Callable[[], None],
+        *,
+        limit_bytes: int,
+        reserved_bytes: int,
+        observer: Observer,
+    ) -> None:
+        """`enter` has each worker enter the states of its segment in the table."""
+        self.workers = workers
+        self.enter = enter
+        super().__init__(
+            workers[0].view.block,
+            words,
+            inline=False,
+            limit_bytes=limit_bytes,
+            reserved_bytes=len(workers) * reserved_bytes,
+            observer=observer,
+        )
+        self.tell(blocks.SEGMENT, min(self.log.length // words, MOST_POSITIONS) // len(workers))
+
+    def tell(self, position: int, value: int) -> None:
+        for worker in self.workers:
+            worker.numbers[position] = value
+
+    @property
+    def size(self) -> int:
+        return sum(worker.numbers[blocks.SIZE] for worker in self.workers)
+
+    def fill_up_to(self, load: float) -> None:
+        self.full_at = int(self.table.length * load)
+        self.share_out()
+
+    def share_out(self) -> bool:
+        """Divide the room in the table among the workers; whether there is any to speak of."""
+        most = self.workers[0].numbers[blocks.MOST_SUCCESSORS]
+        spare = (self.full_at - self.size) // len(self.workers)
+        for worker in self.workers:
+            most_there = worker.numbers[blocks.SEGMENT] or spare
+            worker.numbers[blocks.FULL_AT] = min(worker.numbers[blocks.SIZE] + spare, most_there)
+        return spare > most
+
+    def enter_states(self, old: Area) -> None:
+        self.enter()
+
+
+class ParallelSearch(KernelSearch):
+    kernel_name = "parallel"
+    depth = 0
+
+    def __init__(
+        self, native: NativeProgram, options: SearchOptions, observer: Observer, workers: int
+    ) -> None:
+        views = [ProgramView(native, options) for _ in range(workers)]
+        most = sum(max(bounds) for bounds in native.layout.choices)
+        self.workers = [Worker(view, number, most) for number, view in enumerate(views)]
+        super().__init__(views[0], options, observer)
+        self.origins = Area(self.store.log.length // self.record_words)
+        self.ranges = Area(workers * blocks.RANGE_WORDS)
+        self.called_back = Area(blocks.RANGE_WORDS)
+        self.store.tell(blocks.WORKERS, workers)
+        self.store.tell(blocks.ORIGINS, self.origins.address)
+        self.store.tell(blocks.RANGES, self.ranges.address)
+        self.store.tell(blocks.CALLED_BACK, self.called_back.address)
+        self.segment = self.numbers[blocks.SEGMENT]
+        self.at_work = self.workers[:1]
+        """The workers that expand the current level."""
+
+    def make_conductor(self, options: SearchOptions, observer: Observer) -> LevelConductor:
+        return LevelConductor(self.view.native, options, observer)
+
+    def make_store(self, observer: Observer, *, inline: bool) -> Store:
+        return SharedStore(
+            self.workers,
+            self.record_words,
+            lambda: self.all_do(blocks.JOB_ENTER),
+            limit_bytes=self.conductor.limit_bytes,
+            reserved_bytes=self.limit_bytes,
+            observer=observer,
+        )
+
+    # --- the workers --------------------------------------------------------------------------
+
+    def run(self) -> SearchResult:
+        conductor = self.conductor
+        assert isinstance(conductor, LevelConductor)
+        with ThreadPoolExecutor(max(len(self.workers) - 1, 1)) as self.pool:
+            self.begin()
+            result = conductor.run(self.slice)
+        if result.violation is None and conductor.best is not None:  # its level was cut short
+            with last_moment():
+                result = replace(result, violation=conductor.best[1](), notes=())
+        return result
+
+    def begin(self) -> None:
+        """Put the initial state into the store."""
+        initial = self.layout.pack(self.layout.program.initial_state())
+        for offset, word in enumerate(initial):
+            self.view.kept[blocks.BUFFER].words[offset] = word
+        self.numbers[blocks.JOB] = blocks.JOB_START
+        self.kernel(self.view.block.address)
+        self.numbers[blocks.JOB] = blocks.JOB_EXPAND
+        self.next_level()
+
+    def all_do(self, job: int) -> None:
+        """Have all workers do something else than expanding, and wait for them."""
+        self.store.tell(blocks.JOB, job)
+        self.call(self.workers)
+        self.store.tell(blocks.JOB, blocks.JOB_EXPAND)
+
+    def call(self, workers: Sequence[Worker]) -> list[int]:
+        """Let workers run, the first of them in this thread; why each has stopped."""
+        self.called_back.words[0] = 0
+        others = [
+            self.pool.submit(self.kernel, worker.view.block.address) for worker in workers[1:]
+        ]
+        first = self.kernel(workers[0].view.block.address)
+        return [first, *(other.result() for other in others)]
+
+    # --- slices -------------------------------------------------------------------------------
+
+    def slice(self, budget: int) -> bool:
+        if self.conductor.limit_seconds is not None or self.conductor.options.limit_transitions:
+            budget = budget // len(self.at_work) + 1
+        self.store.tell(blocks.BUDGET, budget)
+        reasons = self.call(self.at_work)
+        self.look_at_findings()
+        self.count()
+        for worker, reason in zip(self.at_work, reasons, strict=True):
+            if reason == blocks.FOOTPRINT_FULL:
+                worker.view.lengthen_footprint()
+            elif reason == blocks.WALK_FULL:
+                worker.view.lengthen_walks()
+        if blocks.STORE_FULL in reasons:
+            return self.make_room()
+        if all(reason == blocks.DONE for reason in reasons):
+            return self.next_level()
+        return False
+
+    def make_room(self) -> bool:
+        """Divide the table's room anew, or grow it; whether the search is over."""
+        store, conductor = self.store, self.conductor
+        assert isinstance(store, SharedStore)
+        if store.share_out():
+            return False
+        if not conductor.has_time(GROWTH * store.growing_seconds):
+            return conductor.out_of("time")
+        return not self.grow_store() and conductor.out_of_memory()
+
+    def next_level(self) -> bool:
+        """Go on to the states found last; whether the search is over."""
+        assert isinstance(self.conductor, LevelConductor)
+        if self.conductor.settle():
+            return True
+        states = 0
+        for number, worker in enumerate(self.workers):
+            start = number * blocks.RANGE_WORDS
+            base = number * self.segment
+            before = self.ranges.words[start + blocks.RANGE_END] or base
+            end = base + worker.numbers[blocks.SIZE]
+            self.ranges.words[start + blocks.RANGE_NEXT] = before
+            self.ranges.words[start + blocks.RANGE_END] = end
+            states += end - before
+        self.depth += self.states > 1 and states > 0
+        self.at_work = self.workers if states >= SMALL_LEVEL else self.workers[:1]
+        return states == 0
+
+    def look_at_findings(self) -> None:
+        """Have what was found examined; the first violation by rank is kept."""
+        for worker in self.workers:
+            for kind, position, move in worker.take_findings():
+                self.examine(kind, position, move)
+
+    def examine(self, kind: int, position: int, move: Move) -> None:
+        conductor, words = self.conductor, self.words_at(position)
+        assert isinstance(conductor, LevelConductor)
+        match kind:
+            case blocks.FAULT:
+                conductor.rank = (self.depth + 1, "fault", words, move.thread, move.choice)
+                conductor.confirm_fault(words, move, lambda: self.path(position))
+            case blocks.STUCK:
+                conductor.rank = (self.depth, "deadlock", words, 0, 0)
+                conductor.examine_stuck(words, lambda: self.path(position))
+            case blocks.QUIET if not conductor.hang_found:
+                conductor.rank = (self.depth, "hang", words, 0, 0)
+                conductor.examine_quiet(words, lambda: self.path(position))
+                self.store.tell(blocks.HANG_WANTED, not conductor.hang_found)
+            case blocks.RACE:
+                conductor.rank = (self.depth, "race", words, 0, 0)
+                conductor.confirm_race(words, lambda: self.path(position))
+
+    # --- what the search has ------------------------------------------------------------------
+
+    def path(self, position: int) -> tuple[Move, ...]:
+        moves = []
+        while position > 0:
+            move, position = origin_in(self.origins.words[position])
+            moves.append(move)
+        return tuple(reversed(moves))
+
+    @property
+    def transitions(self) -> int:
+        return sum(worker.numbers[blocks.TRANSITIONS] for worker in self.workers)
+
+    def count(self) -> None:
+        ends = 0
+        for worker in self.workers:
+            ends |= worker.numbers[blocks.ENDS]
+        self.numbers[blocks.ENDS] = ends
+        super().count()
+
+    def other_bytes(self) -> int:
+        return self.store.size * ORIGIN_BYTES
