@@ -41,6 +41,9 @@ VARIANTS = [
     ("philosophers", {"N": "7"}, "violated"),
     ("raft_election", {"FORGET": "1"}, "violated"),
     ("philosophers_waiter", {"SEATS": "4"}, "violated"),
+    ("shared_table", {"SWAP": "0"}, "violated"),
+    ("shared_table", {"EARLY": "1"}, "violated"),
+    ("shared_table", {"WAIT": "0"}, "violated"),
 ]
 """What the examples' texts promise for other constants."""
 

@@ -19,8 +19,9 @@ schedules, which need executions that end.
 
 All this is decided by counts, never by clocks, so that the choice is the same every time.  But it
 is a guess.  Where there are more processors, the next best strategies search beside the first
-choice, and whoever comes to an end first has the answer (`mazurka.stateful.race`).  All are sound,
-so it does not matter who it is, but for the counts; `--deterministic` does without.
+choice, and whoever comes to an end first has the answer (`mazurka.stateful.race`).  Processors that
+are left then search breadth-first together, without a reduction.  All are sound, so it does not
+matter who it is, but for the counts; `--deterministic` does without.
 """
 
 from __future__ import annotations
@@ -42,14 +43,17 @@ from mazurka.search import (
     Strategy,
 )
 from mazurka.search.registry import load_strategy
-from mazurka.search.resources import address_space_is_limited, processors
+from mazurka.search.resources import MOST_WORKERS, address_space_is_limited, processors
 from mazurka.stateful.race import Contender, Race, is_answer
+from mazurka.stateful.variants import WORKERS
 
 PILOT = "full"
 PILOT_TRANSITIONS = 1 << 15
 TRIAL_TRANSITIONS = 1 << 14
 VECTORS = "cartesian"
 MOST_RACING = 3
+LEAST_WORKERS = 2
+"""Fewer processors than so many do not search together."""
 EFFORT = {PILOT: 1.0, "cpc": 1.8, "stubborn": 3.0, "lock-patterns": 3.0}
 """What a transition costs, in transitions of the plain search; measured by `benchmarks/auto.py`."""
 GAIN = 2.6
@@ -93,12 +97,22 @@ def search(
     alone = options.deterministic or address_space_is_limited()
     racing = 1 if alone else min(processors(), MOST_RACING)
     observer.message(f"{contenders[0].strategy.name}: {contenders[0].reason}")
+    running = contenders[:racing]
     rival = None if alone else find_rival()
     if rival is not None:
-        contenders = [*contenders[: max(racing - 1, 1)], rival]
-        racing = len(contenders)
-    chosen = Race(program, contenders[:racing], options, observer).run()
+        running = [*contenders[: max(racing - 1, 1)], rival]
+    if not alone and WORKERS.name not in options.tuning:
+        running += gather_workers(processors() - len(running))
+    chosen = Race(program, running, options, observer).run()
     return replace(chosen, result=count_as_rounds(trials, chosen.result))
+
+
+def gather_workers(spare: int) -> list[Contender]:
+    """What the processors do that no strategy of one thread needs: nothing if they are few."""
+    if spare < LEAST_WORKERS:
+        return []
+    tuning = {WORKERS.name: min(spare, MOST_WORKERS)}
+    return [Contender(load_strategy(PILOT), f"{spare} workers were faster", tuning)]
 
 
 def find_candidates(program: Program, options: SearchOptions) -> Iterator[str]:
@@ -187,7 +201,8 @@ def try_out(
     program: Program, name: str, transitions: int, options: SearchOptions, observer: Observer
 ) -> TrialSearch | None:
     """Begin a search; None for a reduction that cannot search this program."""
-    short = replace(options, limit_transitions=transitions, self_check=False)
+    tuning = {name: value for name, value in options.tuning.items() if name != WORKERS.name}
+    short = replace(options, limit_transitions=transitions, self_check=False, tuning=tuning)
     strategy = load_strategy(name)
     try:
         return TrialSearch(strategy, strategy.run(program, short, observer))

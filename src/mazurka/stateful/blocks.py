@@ -202,13 +202,14 @@ ENDS = 128
     WORKERS,
     SEGMENT,           # how many states each worker's part of the log has room for
     RANGES,            # array by worker, RANGE_WORDS each: its part of the level
+    SHARE,             # how many states a worker claims at a time
     CALLED_BACK,       # address of a word: 1 if all workers are to return
     FINDINGS,          # array: FINDING_... words each
     FINDING_COUNT,
     FINDING_ROOM,
-) = range(140, 148)  # fmt: skip
+) = range(140, 149)  # fmt: skip
 
-BLOCK_WORDS = 148
+BLOCK_WORDS = 149
 
 # A worker's part of a level: the first state that nobody has claimed, and the end.  The words of
 # two workers are never in one line of the cache.

@@ -17,9 +17,9 @@ search wrong, nor a lack of one right.  A failure of the first choice is one of 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import copy_context
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from mazurka.deadline import TimeLimitError, seconds_left, undisturbed
 from mazurka.errors import InternalError, UnsupportedError
@@ -51,6 +51,8 @@ class Contender:
     reason: str
     apart: bool = False
     """Whether it works in processes of its own; never the first choice."""
+    tuning: Mapping[str, object] = field(default_factory=dict)
+    """Options of the strategy's own that nobody has asked for."""
 
 
 class Background(Silent):
@@ -150,6 +152,7 @@ class Race:
         strategy = contender.strategy
         if not options.properties <= strategy.preserves:
             raise InternalError(f"{strategy.name} does not preserve what it is asked for")
+        options = replace(options, tuning={**options.tuning, **contender.tuning})
         return Chosen(strategy, contender.reason, strategy.run(self.program, options, observer))
 
     def options_for(self, position: int) -> SearchOptions:

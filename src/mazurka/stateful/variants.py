@@ -128,7 +128,8 @@ WORKERS = Option(
     name="workers",
     default=1,
     refuse=refuse_workers,
-    help="Cartesian vectors: how many are made at once.",
+    help="Threads that search together, each on a processor of its own (full, cartesian).",
+    ignorable=True,
 )
 
 # --- persistent sets --------------------------------------------------------------------------

@@ -37,23 +37,20 @@ from mazurka.stateful.kernels.successors import (
     successors_in,
 )
 
-SHARE = 64
-"""How many states a worker claims at a time."""
-
 
 @compiled
 def claim(block: Any) -> Any:
     """Take the next states of the level: POSITION up to END; whether there are any."""
-    workers = block[blocks.WORKERS]
+    workers, share = block[blocks.WORKERS], block[blocks.SHARE]
     for distance in range(workers):
         owner = (block[blocks.WORKER] + distance) % workers
         head = block[blocks.RANGES] + 8 * blocks.RANGE_WORDS * owner
         end = np.int64(peek(head, blocks.RANGE_END))
         if np.int64(load_shared(head, blocks.RANGE_NEXT)) >= end:
             continue
-        first = np.int64(fetch_and_add(head, blocks.RANGE_NEXT, np.uint64(SHARE)))
+        first = np.int64(fetch_and_add(head, blocks.RANGE_NEXT, np.uint64(share)))
         if first < end:
-            block[blocks.POSITION], block[blocks.END] = first, min(first + SHARE, end)
+            block[blocks.POSITION], block[blocks.END] = first, min(first + share, end)
             return True
     return False
 

@@ -33,6 +33,9 @@ from mazurka.stateful.searches.kernel_search import GROWTH, KernelSearch
 
 SMALL_LEVEL = 1 << 11
 """A level of fewer states is expanded by one worker."""
+MOST_CLAIMED = 64
+"""How many states a worker claims at a time, unless that leaves others without work."""
+FIRST_CAPACITY = 1 << 12
 FINDING_ROOM = 1 << 10
 """How many findings a worker may have before Python looks at them, beside those of one state."""
 MOST_POSITIONS = (1 << 40) - 2
@@ -110,6 +113,7 @@ class SharedStore(Store):
             limit_bytes=limit_bytes,
             reserved_bytes=len(workers) * reserved_bytes,
             observer=observer,
+            capacity=FIRST_CAPACITY,
         )
         self.tell(blocks.SEGMENT, min(self.log.length // words, MOST_POSITIONS) // len(workers))
 
@@ -257,6 +261,8 @@ class ParallelSearch(KernelSearch):
             states += end - before
         self.depth += self.states > 1 and states > 0
         self.at_work = self.workers if states >= SMALL_LEVEL else self.workers[:1]
+        share = states // (4 * len(self.at_work))
+        self.store.tell(blocks.SHARE, max(1, min(share, MOST_CLAIMED)))
         return states == 0
 
     def look_at_findings(self) -> None:

@@ -8,6 +8,9 @@ Where the visited states do not fit into memory, `--store disk` keeps them in fi
 search, complete as any other (`mazurka.stateful.beyond_memory.disk_search`).  `--store bitstate`
 keeps a few bits for each state, depth-first, may pass states over, and never says *holds*
 (`mazurka.stateful.beyond_memory.bitstate`).
+
+With `--workers N` several threads search together, breadth-first
+(`mazurka.stateful.searches.parallel`).
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from dataclasses import replace
 from mazurka.errors import OptionError
 from mazurka.ir.program import Program
 from mazurka.search import CUT_SHORT, Observer, SearchOptions, SearchResult, Strategy
+from mazurka.search.resources import address_space_is_limited
 from mazurka.stateful.variants import HASHES, STORE, STORE_DIR, WORKERS, StoreKind
 
 
@@ -42,9 +46,10 @@ def run_in_memory(program: Program, options: SearchOptions, observer: Observer) 
     from mazurka.stateful.searches.depth_first import DepthFirst
     from mazurka.stateful.searches.parallel import ParallelSearch
 
-    workers = options.value(WORKERS)
-    if options.order == "bfs" and workers > 1:
-        return ParallelSearch(code_for(program, options), options, observer, workers).run()
+    workers = 1 if address_space_is_limited() else options.value(WORKERS)
+    if workers > 1:
+        found = ParallelSearch(code_for(program, options), options, observer, workers).run()
+        return replace(found, order="bfs")
     kind = BreadthFirst if options.order == "bfs" else DepthFirst
     return kind(code_for(program, options), options, observer).run()
 
