@@ -32,7 +32,8 @@ import llvmlite.binding as llvm
 
 from mazurka.cache_folder import cache_directory
 from mazurka.compiled.builders import build_side_by_side, share_out
-from mazurka.compiled.compiler import compile_kernel
+from mazurka.compiled.compiler import compile_kernel, write_kernel
+from mazurka.errors import MazurkaError
 from mazurka.search import Observer
 from mazurka.search.resources import processors
 
@@ -53,6 +54,8 @@ KERNELS = {
 }
 """The kernels of each engine, and about how many seconds of a processor each takes to compile.
 No two engines have kernels of the same name."""
+LINKED_LATER = {"device": 8}
+"""Kernels that are kept as bitcode, and how many arguments they have."""
 START_SECONDS = 0.8
 """About how long a process takes before it begins to compile."""
 MOST_BUILDERS = 3
@@ -91,6 +94,22 @@ def _obtain(name: str, observer: Observer) -> tuple[str, bytes]:
     return stored
 
 
+def bitcode(name: str, observer: Observer) -> tuple[str, bytes]:
+    """The symbol and the bitcode of a kernel that is linked with others before it is compiled."""
+    path = _path(name)
+    stored = _read(path)
+    if stored is None:
+        observer.notice("preparing the engine for devices, first run only (about 3 s)")
+        build_side_by_side([[name]])
+        stored = _read(path)
+    if stored is None:
+        raise MazurkaError(
+            f"the engine for devices could not be prepared in {cache_directory()};"
+            " MAZURKA_CACHE_DIR names another place"
+        )
+    return stored
+
+
 def _build_missing(name: str, observer: Observer) -> tuple[str, bytes] | None:
     """Let other processes compile all kernels that are not there; None where they fail."""
     kernels = KERNELS[engine_of(name)]
@@ -108,12 +127,18 @@ def _build_missing(name: str, observer: Observer) -> tuple[str, bytes] | None:
 def build(names: Sequence[str]) -> None:
     """Compile kernels and put them into the cache; for a process that does nothing else."""
     for name in names:
-        if _read(_path(name)) is None:  # or somebody else has done it meanwhile
+        if _read(_path(name)) is not None:  # somebody else has done it meanwhile
+            continue
+        if name in LINKED_LATER:
+            _write(_path(name), *write_kernel(module_of(name), LINKED_LATER[name]))
+        else:
             _write(_path(name), *compile_kernel(module_of(name), _machine(), quick=True))
 
 
 def engine_of(name: str) -> str:
     """The engine that has a kernel of this name."""
+    if name in LINKED_LATER:
+        return "stateful"
     return next(engine for engine, kernels in KERNELS.items() if name in kernels)
 
 

@@ -34,9 +34,20 @@ def compile_kernel(module_name: str, machine: Any, *, quick: bool = False) -> tu
         return symbol, machine.emit_object(module)
 
 
-def _write_parts(function: Any) -> tuple[str, Any]:
+def write_kernel(module_name: str, arguments: int) -> tuple[str, bytes]:
+    """The symbol and the bitcode of `run` in a kernel's module, a function of so many numbers.
+
+    It is not optimized, is for no machine in particular, and may call functions that are defined
+    elsewhere: whoever links it with them decides all this.  Only the quick way can write it."""
+    function = import_module(module_name).run
+    with _without_collections(), _without_libraries():
+        symbol, module = _write_parts(function, arguments)
+        return symbol, module.as_bitcode()
+
+
+def _write_parts(function: Any, arguments: int = 1) -> tuple[str, Any]:
     """A kernel as LLVM assembly: each function it uses once, not optimized."""
-    result = _compile(function)
+    result = _compile(function, arguments)
     parts: dict[Any, None] = {}
     _collect(result.library, parts)
     whole: Any = None
@@ -65,11 +76,11 @@ def _write_whole(function: Any) -> tuple[str, Any]:
     return result.fndesc.llvm_func_name, llvm.parse_assembly(result.library.get_llvm_str())
 
 
-def _compile(function: Any) -> Any:
+def _compile(function: Any, arguments: int = 1) -> Any:
     from numba import types
 
     with _low_optimization():
-        function.compile(types.int64(types.int64))
+        function.compile(types.int64(*[types.int64] * arguments))
     (result,) = function.overloads.values()
     return result
 

@@ -373,3 +373,35 @@ INPUT_FIELDS = 3
 # What the kernel comes back with: it is done, sorted pieces are twice as long, the output has no
 # room, or a negative number: the input of that number, counted from -1 downwards, has no records.
 RUN_DONE, RUN_MORE, RUN_OUTPUT_FULL = range(3)
+
+# The block of a search on a device, which has no other.  What several workers write is atomic.
+(
+    DEVICE_LOG,            # the states, in the order of their levels
+    DEVICE_TABLE,
+    DEVICE_SLOTS,
+    DEVICE_ROOM,           # how many states log and table have room for
+    DEVICE_SIZE,           # how many places of the log have been taken; may pass the room
+    DEVICE_FULL,           # 1 if a state found no room
+    DEVICE_TRANSITIONS,
+    DEVICE_FROM,           # the part of the log that is to be expanded
+    DEVICE_UNTIL,
+    DEVICE_FINDINGS,       # array: FINDING_... words each
+    DEVICE_FINDING_ROOM,
+    DEVICE_FINDING_COUNT,  # may pass the room
+    DEVICE_OVERLONG,       # 1 if footprints were too long to be compared
+    DEVICE_ENDED_FREELY,   # 1 if an execution was seen to end, and no thread was stopped
+    DEVICE_COUNTER_WORD,   # arrays by thread: where its program counter lies
+    DEVICE_COUNTER_SHIFT,
+    DEVICE_COUNTER_MASK,
+    DEVICE_CHOICE_OFFSET,  # array by thread: where its part of the next one begins
+    DEVICE_CHOICES,        # array: number of choices at each location code
+    DEVICE_MASKS,          # array by thread and word: the bits of cells that are not its own
+    DEVICE_RACING,         # array by cell: 1 if it can race
+    DEVICE_INDIVISIBLE,    # array by edge: 1 if the step that it begins is one atomic operation
+    DEVICE_TARGET,         # the state whose predecessor is looked for
+    DEVICE_ORIGIN,         # its origin: the smallest that was found
+) = range(24)  # fmt: skip
+DEVICE_BLOCK_WORDS = 24
+
+# What a device is to do.
+DEVICE_EXPAND, DEVICE_ENTER, DEVICE_GO_BACK = range(3)

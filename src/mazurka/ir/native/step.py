@@ -435,7 +435,8 @@ class NativeProgram:
         address: int = step.engine.get_function_address(PLAIN_STEP)
         return address
 
-    def _assembly(self, *, record: bool) -> str:
+    def assembly(self, *, record: bool) -> str:
+        """The LLVM assembly of the step function."""
         if self.symmetry is None:
             return generate_assembly(self.layout, record=record)
         text = generate_assembly(self.layout, record=record, name=PLAIN_STEP)
@@ -446,7 +447,7 @@ class NativeProgram:
         speed = 1 if edges >= LARGE_PROGRAM else 2
         if quick or edges >= HUGE_PROGRAM:
             speed = 0
-        text = self._assembly(record=record)
+        text = self.assembly(record=record)
         left = seconds_left()
         if left is None:
             return compile_assembly(text, speed=speed)

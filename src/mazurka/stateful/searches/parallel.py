@@ -6,10 +6,8 @@ table, looks at what was found, and goes from level to level.
 
 **The same answer for any number of workers.**  A level is the set of states at one distance from
 the initial state, whoever finds them.  So the states, the transitions and the verdict of a complete
-search are those of one worker.  Where something is violated, the level in which that is found is
-completed, and of all that it contains the violation with the shortest schedule is reported, and of
-these the one that comes first by kind, state and move.  Its schedule is a shortest one in any case;
-which of several it is depends on who found its states first.
+search are those of one worker, and what is reported of a level does not depend on the timing
+(`mazurka.stateful.searches.levels`).
 
 **Small levels** are left to one worker: the others would hardly have begun.
 """
@@ -18,18 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 from mazurka.compiled.memory import Area
-from mazurka.deadline import last_moment
 from mazurka.ir.native.step import NativeProgram
-from mazurka.search import Move, Observer, SearchOptions, SearchResult, Violation
+from mazurka.search import Move, Observer, SearchOptions, SearchResult
 from mazurka.stateful import blocks
 from mazurka.stateful.compiled.store import Store
 from mazurka.stateful.compiled.view import ProgramView
 from mazurka.stateful.searches.breadth_first import ORIGIN_BYTES, origin_in
-from mazurka.stateful.searches.conduct import Conductor
 from mazurka.stateful.searches.kernel_search import GROWTH, KernelSearch
+from mazurka.stateful.searches.levels import LevelConductor
 
 SMALL_LEVEL = 1 << 11
 """A level of fewer states is expanded by one worker."""
@@ -40,30 +36,6 @@ FINDING_ROOM = 1 << 10
 """How many findings a worker may have before Python looks at them, beside those of one state."""
 MOST_POSITIONS = (1 << 40) - 2
 """Positions have 40 bits in a slot, and the last of them says that the slot is claimed."""
-
-Rank = tuple[int, str, list[int], int, int]
-"""What decides between violations of one level: the length of the schedule, the kind, the state,
-the thread and its choice."""
-
-
-class LevelConductor(Conductor):
-    """Keeps the violation that ranks first until the level that contains it has been completed."""
-
-    rank: Rank
-    """The rank of the finding that is looked at."""
-    best: tuple[Rank, Callable[[], Violation]] | None = None
-
-    def record_violation(self, make: Callable[[], Violation]) -> bool:
-        if self.best is None or self.rank < self.best[0]:
-            self.best = self.rank, make
-        return False
-
-    def settle(self) -> bool:
-        """Report what the level contains; whether the search is over."""
-        if self.best is None:
-            return False
-        make, self.best = self.best[1], None
-        return super().record_violation(make)
 
 
 class Worker:
@@ -180,15 +152,9 @@ class ParallelSearch(KernelSearch):
     # --- the workers --------------------------------------------------------------------------
 
     def run(self) -> SearchResult:
-        conductor = self.conductor
-        assert isinstance(conductor, LevelConductor)
         with ThreadPoolExecutor(max(len(self.workers) - 1, 1)) as self.pool:
             self.begin()
-            result = conductor.run(self.slice)
-        if result.violation is None and conductor.best is not None:  # its level was cut short
-            with last_moment():
-                result = replace(result, violation=conductor.best[1](), notes=())
-        return result
+            return super().run()
 
     def begin(self) -> None:
         """Put the initial state into the store."""
@@ -276,17 +242,17 @@ class ParallelSearch(KernelSearch):
         assert isinstance(conductor, LevelConductor)
         match kind:
             case blocks.FAULT:
-                conductor.rank = (self.depth + 1, "fault", words, move.thread, move.choice)
+                conductor.rank = (self.depth + 1, "fault", tuple(words), move.thread, move.choice)
                 conductor.confirm_fault(words, move, lambda: self.path(position))
             case blocks.STUCK:
-                conductor.rank = (self.depth, "deadlock", words, 0, 0)
+                conductor.rank = (self.depth, "deadlock", tuple(words), 0, 0)
                 conductor.examine_stuck(words, lambda: self.path(position))
             case blocks.QUIET if not conductor.hang_found:
-                conductor.rank = (self.depth, "hang", words, 0, 0)
+                conductor.rank = (self.depth, "hang", tuple(words), 0, 0)
                 conductor.examine_quiet(words, lambda: self.path(position))
                 self.store.tell(blocks.HANG_WANTED, not conductor.hang_found)
             case blocks.RACE:
-                conductor.rank = (self.depth, "race", words, 0, 0)
+                conductor.rank = (self.depth, "race", tuple(words), 0, 0)
                 conductor.confirm_race(words, lambda: self.path(position))
 
     # --- what the search has ------------------------------------------------------------------

@@ -1,0 +1,1 @@
+"""Searches on a device with memory and very many workers of its own, such as a GPU."""
