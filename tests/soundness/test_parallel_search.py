@@ -31,7 +31,6 @@ EVERYTHING = SearchOptions(
 def eager_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {
         "SMALL_LEVEL": 1,
-        "MOST_CLAIMED": 1,
         "FIRST_CAPACITY": 16,
         "FINDING_ROOM": 0,
     }.items():

@@ -32,7 +32,7 @@ import llvmlite.binding as llvm
 
 from mazurka.cache_folder import cache_directory
 from mazurka.compiled.builders import build_side_by_side, share_out
-from mazurka.compiled.compiler import compile_kernel, write_kernel
+from mazurka.compiled.compiler import GIVE_WAY, compile_kernel, write_kernel
 from mazurka.errors import MazurkaError
 from mazurka.search import Observer
 from mazurka.search.resources import processors
@@ -201,6 +201,9 @@ def _compile(name: str) -> tuple[str, bytes]:
 
 
 def _load(symbol: str, code: bytes) -> tuple[Any, Callable[[int], int]]:
+    if sys.platform == "win32":
+        yielding = ctypes.windll.kernel32.SwitchToThread
+        llvm.add_symbol(GIVE_WAY, ctypes.cast(yielding, ctypes.c_void_p).value)
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()

@@ -19,6 +19,10 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+GIVE_WAY = "sched_yield"
+"""The one function of the system that kernels call; `mazurka.compiled.cache` sees to it that there
+is one."""
+
 
 def compile_kernel(module_name: str, machine: Any, *, quick: bool = False) -> tuple[str, bytes]:
     """The symbol and the object code of `run` in a kernel's module."""
@@ -159,7 +163,7 @@ def _optimize(module: Any, symbol: str, machine: Any) -> None:
 
 def _require_self_contained(module: Any) -> None:
     """Kernels must need nothing of Numba's run time: it will not be there."""
-    known = ("llvm.", "memcpy", "memset", "memmove")
+    known = ("llvm.", "memcpy", "memset", "memmove", GIVE_WAY)
     missing = [
         function.name
         for function in module.functions

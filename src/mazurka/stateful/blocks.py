@@ -201,9 +201,9 @@ ENDS = 128
     WORKER,            # its number
     WORKERS,
     SEGMENT,           # how many states each worker's part of the log has room for
+    AT_WORK,           # how many of them expand the level
     RANGES,            # array by worker, RANGE_WORDS each: its part of the level
-    SHARE,             # how many states a worker claims at a time
-    CALLED_BACK,       # address of a word: 1 if all workers are to return
+    MEETING,           # array: MEETING_... words, which all workers share
     FINDINGS,          # array: FINDING_... words each
     FINDING_COUNT,
     FINDING_ROOM,
@@ -211,10 +211,20 @@ ENDS = 128
 
 BLOCK_WORDS = 149
 
-# A worker's part of a level: the first state that nobody has claimed, and the end.  The words of
-# two workers are never in one line of the cache.
-RANGE_NEXT, RANGE_END = range(2)
+# A worker's part of a level: the first state that nobody has claimed, and the end; and where the
+# worker's states end.  The words of two workers are never in one line of the cache.
+RANGE_NEXT, RANGE_END, RANGE_STORED = range(3)
 RANGE_WORDS = 16
+
+# Where workers meet: whether all are to return, how many have nothing left of the level, how many
+# levels there were, how many states a worker claims at a time, and whether somebody has found
+# something in this level.  The first three lie in lines of their own.
+MEETING_CALLED_BACK, MEETING_ARRIVED, MEETING_LEVEL = 0, 16, 32
+MEETING_SHARE, MEETING_FOUND = 48, 49
+MEETING_WORDS = 64
+
+# From how many states on a level is shared out, and how many a worker claims at a time at most.
+SMALL_LEVEL, MOST_CLAIMED = 1 << 11, 64
 
 # What a worker has found: FAULT, STUCK, QUIET or RACE, in which state, by which move.
 FINDING_KIND, FINDING_POSITION, FINDING_THREAD, FINDING_CHOICE = range(4)
@@ -382,12 +392,12 @@ RUN_DONE, RUN_MORE, RUN_OUTPUT_FULL = range(3)
     DEVICE_ROOM,           # how many states log and table have room for
     DEVICE_SIZE,           # how many places of the log have been taken; may pass the room
     DEVICE_FULL,           # 1 if a state found no room
-    DEVICE_TRANSITIONS,
     DEVICE_FROM,           # the part of the log that is to be expanded
     DEVICE_UNTIL,
+    DEVICE_TRANSITIONS,    # those of this part
+    DEVICE_FINDING_COUNT,  # how much was found in this part; may pass the room
     DEVICE_FINDINGS,       # array: FINDING_... words each
     DEVICE_FINDING_ROOM,
-    DEVICE_FINDING_COUNT,  # may pass the room
     DEVICE_OVERLONG,       # 1 if footprints were too long to be compared
     DEVICE_ENDED_FREELY,   # 1 if an execution was seen to end, and no thread was stopped
     DEVICE_COUNTER_WORD,   # arrays by thread: where its program counter lies

@@ -45,7 +45,9 @@ class CudaDevice:
         try:
             (status,) = driver.cuInit(0)
         except RuntimeError as error:  # the driver's library is not there
-            raise NoDeviceError(f"--device cuda: there is no NVIDIA driver here ({error})") from None
+            raise NoDeviceError(
+                f"--device cuda: there is no NVIDIA driver here ({error})"
+            ) from None
         if status != driver.CUresult.CUDA_SUCCESS:
             raise NoDeviceError(
                 f"--device cuda: there is no usable NVIDIA GPU here ({self.describe(status)})"

@@ -1,4 +1,4 @@
-"""A program's search kernel as one LLVM module: kernel, step functions, and the numbers it asks for.
+"""A program's search kernel as one LLVM module: kernel, step functions, the program's numbers.
 
 `mazurka.stateful.kernels.device` is compiled once, by Numba, to LLVM's bitcode, for no machine in
 particular.  Here it is linked with the step functions of a program and with functions that return
@@ -76,6 +76,7 @@ class DeviceProgram:
         symbol, code = bitcode("device", self.observer)
         whole = llvm.parse_bitcode(code)
         if target is Target.CUDA:
+            whole = llvm.parse_assembly(keep_on_device(str(whole)))
             whole.triple, whole.data_layout = target.value, ""
         for text in self.texts(job, target, symbol):
             part = llvm.parse_assembly(text)
@@ -177,7 +178,16 @@ def begin_with_number(entry: str) -> list[str]:
     return [f"define void @{entry}(i64 %block, i64 %index, i64 %workers) {{"]
 
 
+def keep_on_device(text: str) -> str:
+    """Have atomic accesses ordered among the workers of the device only: nobody else looks."""
+    return re.sub(
+        r"(?<!acq_rel )(?=(?:acquire|release), align|acq_rel acquire)", 'syncscope("device") ', text
+    )
+
+
 def as_one_piece(text: str) -> str:
     """Have all functions of a text become parts of those that call them, but for those that say
     otherwise."""
-    return re.sub(r"^(define (?!.*(?:noinline|alwaysinline)).*)\{", r"\1alwaysinline {", text, flags=re.M)
+    return re.sub(
+        r"^(define (?!.*(?:noinline|alwaysinline)).*)\{", r"\1alwaysinline {", text, flags=re.M
+    )

@@ -7,6 +7,7 @@ launch, or by several where it is very large, so that a user sees how it goes an
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 
 from mazurka.errors import InternalError, UnsupportedError
 from mazurka.ir.native.step import NativeProgram
@@ -100,6 +101,7 @@ class DeviceSearch:
         self.put(blocks.DEVICE_FINDINGS, findings)
         self.put(blocks.DEVICE_FINDING_ROOM, FINDING_ROOM)
         self.put(blocks.DEVICE_TARGET, device.allocate(8 * self.words))
+        self.function(Job.EXPAND)  # compiled now, when the clock does not run yet
         initial = self.layout.pack(self.layout.program.initial_state())
         if not self.make_room(FIRST_ROOM, initial):
             raise UnsupportedError(f"there is too little memory on {device.name}")
@@ -109,10 +111,11 @@ class DeviceSearch:
         self.device.write(address, words)
         return address
 
-    def put(self, position: int, value: int) -> None:
-        self.device.write(self.block + 8 * position, [value])
+    def put(self, position: int, *values: int) -> None:
+        """Set words of the block, from a position on."""
+        self.device.write(self.block + 8 * position, values)
 
-    def make_room(self, room: int, initial: list[int] | None = None) -> bool:
+    def make_room(self, room: int, initial: Sequence[int] | None = None) -> bool:
         """Make log and table larger, as far as there is memory; False if there is none."""
         device, words = self.device, self.words
         if self.table:
@@ -152,8 +155,8 @@ class DeviceSearch:
         return True
 
     def launch(self, job: Job, first: int, last: int) -> None:
-        self.put(blocks.DEVICE_FROM, first)
-        self.put(blocks.DEVICE_UNTIL, last)
+        """Do a job for a part of the log; nothing is counted or found yet."""
+        self.put(blocks.DEVICE_FROM, first, last, 0, 0)
         self.device.launch(self.function(job), self.block, last - first)
 
     # --- slices -------------------------------------------------------------------------------
@@ -166,8 +169,6 @@ class DeviceSearch:
         """Expand a part of the level; whether the search is over."""
         longest = LONGEST_LAUNCH if self.conductor.limit_seconds is None else LIMITED_LAUNCH
         last = min(self.position + min(self.part, longest), self.levels[-1])
-        self.put(blocks.DEVICE_TRANSITIONS, 0)
-        self.put(blocks.DEVICE_FINDING_COUNT, 0)
         self.launch(Job.EXPAND, self.position, last)
         numbers = self.device.read(self.block, blocks.DEVICE_BLOCK_WORDS)
         self.size = min(numbers[blocks.DEVICE_SIZE], self.room)

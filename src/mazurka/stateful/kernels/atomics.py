@@ -11,8 +11,10 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 
-from mazurka.compiled.pointers import make_intrinsic
+from mazurka.compiled.compiler import GIVE_WAY
+from mazurka.compiled.pointers import Native, make_intrinsic
 
 WORD = ir.IntType(64)
 
@@ -55,6 +57,23 @@ def _fetch_and_add(typing_context: Any, address: Any, index: Any, value: Any) ->
     return types.uint64(types.int64, types.int64, types.uint64), generate
 
 
+def _arrive(typing_context: Any, address: Any, index: Any) -> Any:
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        return builder.atomic_rmw("add", _place(builder, arguments), WORD(1), "acq_rel")
+
+    return types.uint64(types.int64, types.int64), generate
+
+
+def _give_way(typing_context: Any) -> Any:
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        insert: Native = cgutils.get_or_insert_function
+        kind = ir.FunctionType(ir.IntType(32), [])
+        builder.call(insert(builder.module, kind, GIVE_WAY), [])
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
 load_shared = make_intrinsic(_load_shared)
 """`load_shared(address, index)`: the word there, with all that was written before it."""
 
@@ -67,3 +86,10 @@ what was there."""
 
 fetch_and_add = make_intrinsic(_fetch_and_add)
 """`fetch_and_add(address, index, value)`: add to the word there; what was there."""
+
+arrive = make_intrinsic(_arrive)
+"""`arrive(address, index)`: add 1 to the word there; what was there, with all that those who came
+before have written."""
+
+give_way = make_intrinsic(_give_way)
+"""`give_way()`: let another thread of this machine have the processor."""

@@ -13,9 +13,9 @@ for a GPU, or, in tests, for this machine, where threads play the workers.
 
 **No room.**  A state that finds no room in the log is dropped, and FULL is set.  From then on
 nobody takes a slot any more; the table has more free slots than there are workers, so that it is
-never full, and looking for a slot comes to an end.  Python makes room, enters the states of the log in the new table, and has the same part of the level expanded
-again: what was found before is known then, so nothing is counted twice but transitions, which are
-counted anew.
+never full, and looking for a slot comes to an end.  Python makes room, enters the states of the log
+in the new table, and has the same part of the level expanded again: what was found before is known
+then, so nothing is counted twice but transitions, which are counted anew.
 """
 
 from __future__ import annotations
@@ -267,7 +267,7 @@ def races_here(
     address: Any, block: Any, source: Any, target: Any, footprint: Any, accesses: Any
 ) -> Any:
     """Whether two of the threads race in the state at address `source`."""
-    count = 0
+    count = np.int64(0)
     for thread in range(thread_count()):
         if watches(thread):
             continue
@@ -363,9 +363,7 @@ def expand(
     transitions = 0
     position = block[blocks.DEVICE_FROM] + index
     while position < block[blocks.DEVICE_UNTIL]:
-        transitions += expand_state(
-            address, block, position, source, target, footprint, accesses
-        )
+        transitions += expand_state(address, block, position, source, target, footprint, accesses)
         position += workers
     fetch_and_add(address, blocks.DEVICE_TRANSITIONS, np.uint64(transitions))
 

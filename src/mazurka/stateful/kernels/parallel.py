@@ -7,6 +7,11 @@ what is new into its own segment: the next level.  Nothing is shared but the tab
 back.  Which worker finds a state first, and so where the state lies and what its origin is, depends
 on the timing; which states belong to a level does not.
 
+A worker that finds nothing to claim any more has arrived at the end of the level, and waits.  The
+last one to arrive begins the next level, and all go on, without Python: levels may be many and
+small.  Everybody returns to Python when somebody calls back: the slice is over, the table is full,
+or a level is completed in which something was found.
+
 What a worker finds (faults, states in which nobody moves, hangs, races) it writes down and goes on:
 a level is always completed, so that what is reported does not depend on the timing either.  Python
 looks at the findings when the slice is over (`mazurka.stateful.searches.parallel`).
@@ -19,7 +24,13 @@ from typing import Any
 import numpy as np
 
 from mazurka.stateful import blocks
-from mazurka.stateful.kernels.atomics import fetch_and_add, load_shared, publish
+from mazurka.stateful.kernels.atomics import (
+    arrive,
+    fetch_and_add,
+    give_way,
+    load_shared,
+    publish,
+)
 from mazurka.stateful.kernels.breadth_first import POSITION_SHIFT, THREAD_SHIFT
 from mazurka.stateful.kernels.hangs import hang_at, is_quiet
 from mazurka.stateful.kernels.machine import block_at, compiled, machine_in, peek, poke
@@ -37,11 +48,16 @@ from mazurka.stateful.kernels.successors import (
     successors_in,
 )
 
+PATIENCE = 1 << 8
+"""How often a worker that waits looks before it gives way: there may be more workers than
+processors."""
+
 
 @compiled
 def claim(block: Any) -> Any:
     """Take the next states of the level: POSITION up to END; whether there are any."""
-    workers, share = block[blocks.WORKERS], block[blocks.SHARE]
+    workers = block[blocks.WORKERS]
+    share = np.int64(peek(block[blocks.MEETING], blocks.MEETING_SHARE))
     for distance in range(workers):
         owner = (block[blocks.WORKER] + distance) % workers
         head = block[blocks.RANGES] + 8 * blocks.RANGE_WORDS * owner
@@ -56,6 +72,62 @@ def claim(block: Any) -> Any:
 
 
 @compiled
+def call_back(block: Any) -> Any:
+    """Have all workers return soon."""
+    publish(block[blocks.MEETING], blocks.MEETING_CALLED_BACK, np.uint64(1))
+
+
+@compiled
+def is_called_back(block: Any) -> Any:
+    return load_shared(block[blocks.MEETING], blocks.MEETING_CALLED_BACK) != np.uint64(0)
+
+
+@compiled
+def meet(block: Any, size: Any) -> Any:
+    """Wait until nothing of the level is left; whether there is another one to go on with."""
+    meeting = block[blocks.MEETING]
+    own = block[blocks.RANGES] + 8 * blocks.RANGE_WORDS * block[blocks.WORKER]
+    stored = block[blocks.WORKER] * block[blocks.SEGMENT] + size
+    poke(own, blocks.RANGE_STORED, np.uint64(stored))
+    level = load_shared(meeting, blocks.MEETING_LEVEL)
+    before = np.int64(arrive(meeting, blocks.MEETING_ARRIVED))
+    if before == block[blocks.AT_WORK] - 1:
+        return begin_level(block, level)
+    spins = 0
+    while load_shared(meeting, blocks.MEETING_LEVEL) == level:
+        if is_called_back(block):
+            return False
+        spins += 1
+        if spins % PATIENCE == 0:
+            give_way()
+    return True
+
+
+@compiled
+def begin_level(block: Any, level: Any) -> Any:
+    """Let everybody go on to the states found last, unless Python has to have a look first."""
+    workers, meeting = block[blocks.WORKERS], block[blocks.MEETING]
+    states = np.int64(0)
+    for worker in range(workers):
+        head = block[blocks.RANGES] + 8 * blocks.RANGE_WORDS * worker
+        states += np.int64(peek(head, blocks.RANGE_STORED) - peek(head, blocks.RANGE_END))
+    alone = block[blocks.AT_WORK] == 1
+    found = load_shared(meeting, blocks.MEETING_FOUND) != np.uint64(0)
+    if found or states == 0 or (alone and states >= blocks.SMALL_LEVEL and workers > 1):
+        call_back(block)
+        return False
+    for worker in range(workers):
+        head = block[blocks.RANGES] + 8 * blocks.RANGE_WORDS * worker
+        poke(head, blocks.RANGE_NEXT, peek(head, blocks.RANGE_END))
+        poke(head, blocks.RANGE_END, peek(head, blocks.RANGE_STORED))
+    share = min(max(states // (4 * block[blocks.AT_WORK]), 1), blocks.MOST_CLAIMED)
+    poke(meeting, blocks.MEETING_SHARE, np.uint64(share))
+    poke(meeting, blocks.MEETING_ARRIVED, np.uint64(0))
+    publish(meeting, blocks.MEETING_LEVEL, level + np.uint64(1))
+    return True
+
+
+@compiled
 def note_finding(block: Any, kind: Any, position: Any, thread: Any, choice: Any) -> Any:
     """Write down what was found for Python to look at."""
     place = block[blocks.FINDINGS] + 8 * blocks.FINDING_WORDS * block[blocks.FINDING_COUNT]
@@ -64,12 +136,7 @@ def note_finding(block: Any, kind: Any, position: Any, thread: Any, choice: Any)
     poke(place, blocks.FINDING_THREAD, np.uint64(thread))
     poke(place, blocks.FINDING_CHOICE, np.uint64(choice))
     block[blocks.FINDING_COUNT] += 1
-
-
-@compiled
-def call_back(block: Any) -> Any:
-    """Have all workers return soon."""
-    publish(block[blocks.CALLED_BACK], 0, np.uint64(1))
+    publish(block[blocks.MEETING], blocks.MEETING_FOUND, np.uint64(1))
 
 
 @compiled
@@ -110,12 +177,15 @@ def expand(block: Any) -> Any:
     reason = blocks.DONE
     while True:
         if block[blocks.POSITION] >= block[blocks.END]:
-            if load_shared(block[blocks.CALLED_BACK], 0) != np.uint64(0):
+            if is_called_back(block):
                 reason = blocks.SLICE
                 break
             if not claim(block):
-                break
+                if not meet(block, size):
+                    break
+                continue
         if transitions >= last_transition:
+            call_back(block)
             reason = blocks.SLICE
             break
         if size + most >= full_at:
@@ -131,6 +201,7 @@ def expand(block: Any) -> Any:
         if machine.race_wanted and block[blocks.RACE_CHECKED] == 0:
             outcome = race_at(machine, block, source, successors.states)
             if outcome == TOO_LONG:
+                call_back(block)
                 reason = blocks.FOOTPRINT_FULL
                 break
             block[blocks.RACE_CHECKED] = 1
@@ -157,6 +228,7 @@ def expand(block: Any) -> Any:
         if machine.hang_wanted and is_quiet(block, successors, count, source):
             outcome = hang_at(machine, block, source)
             if outcome == blocks.WALK_FULL:
+                call_back(block)
                 first = count
                 reason = outcome
                 break

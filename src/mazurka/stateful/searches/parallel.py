@@ -9,7 +9,7 @@ the initial state, whoever finds them.  So the states, the transitions and the v
 search are those of one worker, and what is reported of a level does not depend on the timing
 (`mazurka.stateful.searches.levels`).
 
-**Small levels** are left to one worker: the others would hardly have begun.
+**Small searches** are left to one worker: the others would hardly have begun.
 """
 
 from __future__ import annotations
@@ -27,10 +27,8 @@ from mazurka.stateful.searches.breadth_first import ORIGIN_BYTES, origin_in
 from mazurka.stateful.searches.kernel_search import GROWTH, KernelSearch
 from mazurka.stateful.searches.levels import LevelConductor
 
-SMALL_LEVEL = 1 << 11
-"""A level of fewer states is expanded by one worker."""
-MOST_CLAIMED = 64
-"""How many states a worker claims at a time, unless that leaves others without work."""
+SMALL_LEVEL = blocks.SMALL_LEVEL
+"""A search all of whose levels have fewer states is left to one worker."""
 FIRST_CAPACITY = 1 << 12
 FINDING_ROOM = 1 << 10
 """How many findings a worker may have before Python looks at them, beside those of one state."""
@@ -116,7 +114,6 @@ class SharedStore(Store):
 
 class ParallelSearch(KernelSearch):
     kernel_name = "parallel"
-    depth = 0
 
     def __init__(
         self, native: NativeProgram, options: SearchOptions, observer: Observer, workers: int
@@ -127,14 +124,14 @@ class ParallelSearch(KernelSearch):
         super().__init__(views[0], options, observer)
         self.origins = Area(self.store.log.length // self.record_words)
         self.ranges = Area(workers * blocks.RANGE_WORDS)
-        self.called_back = Area(blocks.RANGE_WORDS)
+        self.meeting = Area(blocks.MEETING_WORDS)
         self.store.tell(blocks.WORKERS, workers)
         self.store.tell(blocks.ORIGINS, self.origins.address)
         self.store.tell(blocks.RANGES, self.ranges.address)
-        self.store.tell(blocks.CALLED_BACK, self.called_back.address)
+        self.store.tell(blocks.MEETING, self.meeting.address)
         self.segment = self.numbers[blocks.SEGMENT]
         self.at_work = self.workers[:1]
-        """The workers that expand the current level."""
+        """The workers that search: one, until levels are large enough to be shared out."""
 
     def make_conductor(self, options: SearchOptions, observer: Observer) -> LevelConductor:
         return LevelConductor(self.view.native, options, observer)
@@ -174,7 +171,9 @@ class ParallelSearch(KernelSearch):
 
     def call(self, workers: Sequence[Worker]) -> list[int]:
         """Let workers run, the first of them in this thread; why each has stopped."""
-        self.called_back.words[0] = 0
+        self.meeting.words[blocks.MEETING_CALLED_BACK] = 0
+        self.meeting.words[blocks.MEETING_ARRIVED] = 0
+        self.store.tell(blocks.AT_WORK, len(workers))
         others = [
             self.pool.submit(self.kernel, worker.view.block.address) for worker in workers[1:]
         ]
@@ -212,24 +211,33 @@ class ParallelSearch(KernelSearch):
         return not self.grow_store() and conductor.out_of_memory()
 
     def next_level(self) -> bool:
-        """Go on to the states found last; whether the search is over."""
+        """Go on to the states found last; whether the search is over.
+
+        Most levels are begun by the workers themselves, in the same way."""
         assert isinstance(self.conductor, LevelConductor)
         if self.conductor.settle():
             return True
-        states = 0
+        states, ranges = 0, self.ranges.words
         for number, worker in enumerate(self.workers):
-            start = number * blocks.RANGE_WORDS
-            base = number * self.segment
-            before = self.ranges.words[start + blocks.RANGE_END] or base
+            start, base = number * blocks.RANGE_WORDS, number * self.segment
+            before = ranges[start + blocks.RANGE_END] or base
             end = base + worker.numbers[blocks.SIZE]
-            self.ranges.words[start + blocks.RANGE_NEXT] = before
-            self.ranges.words[start + blocks.RANGE_END] = end
+            ranges[start + blocks.RANGE_NEXT], ranges[start + blocks.RANGE_END] = before, end
+            ranges[start + blocks.RANGE_STORED] = end
             states += end - before
-        self.depth += self.states > 1 and states > 0
-        self.at_work = self.workers if states >= SMALL_LEVEL else self.workers[:1]
+        if states >= SMALL_LEVEL:
+            self.at_work = self.workers
         share = states // (4 * len(self.at_work))
-        self.store.tell(blocks.SHARE, max(1, min(share, MOST_CLAIMED)))
+        self.meeting.words[blocks.MEETING_SHARE] = max(1, min(share, blocks.MOST_CLAIMED))
+        self.meeting.words[blocks.MEETING_FOUND] = 0
+        if states > 0:
+            self.meeting.words[blocks.MEETING_LEVEL] += 1
         return states == 0
+
+    @property
+    def depth(self) -> int:
+        """How far the states of the level are from the initial one."""
+        return max(self.meeting.words[blocks.MEETING_LEVEL] - 1, 0)
 
     def look_at_findings(self) -> None:
         """Have what was found examined; the first violation by rank is kept."""
