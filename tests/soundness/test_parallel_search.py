@@ -32,6 +32,7 @@ def eager_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {
         "SMALL_LEVEL": 1,
         "FIRST_CAPACITY": 16,
+        "EARLY_CAPACITY": 4,
         "FINDING_ROOM": 0,
     }.items():
         monkeypatch.setattr(parallel, name, value)

@@ -180,9 +180,8 @@ def begin_with_number(entry: str) -> list[str]:
 
 def keep_on_device(text: str) -> str:
     """Have atomic accesses ordered among the workers of the device only: nobody else looks."""
-    return re.sub(
-        r"(?<!acq_rel )(?=(?:acquire|release), align|acq_rel acquire)", 'syncscope("device") ', text
-    )
+    ordering = r"(?=(?:monotonic monotonic|monotonic|acquire|release|acq_rel)(?:, align|$))"
+    return re.sub(r"(?<!monotonic )" + ordering, 'syncscope("device") ', text, flags=re.MULTILINE)
 
 
 def as_one_piece(text: str) -> str:

@@ -29,7 +29,13 @@ from numba.core import cgutils
 
 from mazurka.compiled.pointers import Native, make_intrinsic
 from mazurka.stateful import blocks
-from mazurka.stateful.kernels.atomics import compare_and_swap, fetch_and_add, load_shared, publish
+from mazurka.stateful.kernels.atomics import (
+    compare_and_swap,
+    fetch_and_add,
+    look_at,
+    publish,
+    see_published,
+)
 from mazurka.stateful.kernels.breadth_first import POSITION_SHIFT, THREAD_SHIFT
 from mazurka.stateful.kernels.machine import compiled, numbers_at, peek, poke
 from mazurka.stateful.kernels.shared_store import CLAIMED
@@ -142,9 +148,9 @@ def insert_word(address: Any, block: Any, record: Any) -> Any:
     table, wanted = block[blocks.DEVICE_TABLE], peek(record, 0) | TAKEN
     slot = slot_of(block, hash_record(record, 1))
     while True:
-        entry = load_shared(table, slot)
+        entry = look_at(table, slot)
         if entry == NOTHING:
-            if load_shared(address, blocks.DEVICE_FULL) != NOTHING:
+            if look_at(address, blocks.DEVICE_FULL) != NOTHING:
                 return
             entry = compare_and_swap(table, slot, NOTHING, wanted)
             if entry == NOTHING:
@@ -163,9 +169,9 @@ def insert_record(address: Any, block: Any, record: Any) -> Any:
     tag = hashed << TAG_SHIFT
     slot = slot_of(block, hashed)
     while True:
-        entry = load_shared(table, slot)
+        entry = look_at(table, slot)
         if entry == NOTHING:
-            if load_shared(address, blocks.DEVICE_FULL) != NOTHING:
+            if look_at(address, blocks.DEVICE_FULL) != NOTHING:
                 return
             entry = compare_and_swap(table, slot, NOTHING, tag | CLAIMED)
             if entry == NOTHING:
@@ -175,9 +181,10 @@ def insert_record(address: Any, block: Any, record: Any) -> Any:
                 return
         if entry & TAG_MASK == tag:
             while entry & POSITION_MASK == CLAIMED:
-                if load_shared(address, blocks.DEVICE_FULL) != NOTHING:
+                if look_at(address, blocks.DEVICE_FULL) != NOTHING:
                     return  # whoever has claimed the slot may have found no room
-                entry = load_shared(table, slot)
+                entry = look_at(table, slot)
+            see_published()
             known = np.int64(entry & POSITION_MASK) - 1
             if same_words(log + 8 * words * known, record, words):
                 return
@@ -406,7 +413,7 @@ def go_back(address: Any, block: Any, index: Any, workers: Any, source: Any, tar
 @compiled
 def lower(address: Any, origin: Any) -> Any:
     """Make ORIGIN smaller if it is larger than this."""
-    known = load_shared(address, blocks.DEVICE_ORIGIN)
+    known = look_at(address, blocks.DEVICE_ORIGIN)
     while origin < known:
         found = compare_and_swap(address, blocks.DEVICE_ORIGIN, known, origin)
         if found == known:

@@ -23,7 +23,12 @@ from typing import Any
 
 import numpy as np
 
-from mazurka.stateful.kernels.atomics import compare_and_swap, load_shared, publish
+from mazurka.stateful.kernels.atomics import (
+    compare_and_swap,
+    look_at,
+    publish,
+    see_published,
+)
 from mazurka.stateful.kernels.machine import compiled, poke, prefetch
 from mazurka.stateful.kernels.store import (
     BATCH,
@@ -49,7 +54,7 @@ def insert_shared(
     tag = hashed & TAG_MASK
     slot = hashed & tables.mask
     while True:
-        entry = load_shared(tables.table, np.int64(slot))
+        entry = look_at(tables.table, np.int64(slot))
         if entry == NOTHING:
             entry = compare_and_swap(tables.table, np.int64(slot), NOTHING, tag | CLAIMED)
             if entry == NOTHING:
@@ -59,7 +64,8 @@ def insert_shared(
                 return True
         if entry & TAG_MASK == tag:
             while entry & POSITION_MASK == CLAIMED:
-                entry = load_shared(tables.table, np.int64(slot))
+                entry = look_at(tables.table, np.int64(slot))
+            see_published()
             known = np.int64(entry & POSITION_MASK) - 1
             if same_words(tables.log + 8 * words * known, record, words):
                 return False
@@ -69,7 +75,7 @@ def insert_shared(
 @compiled
 def fetch_shared(tables: Any, words: Any, hashed: Any) -> Any:
     """Bring in the state that the first slot for a hash points to, if it may be the same."""
-    entry = load_shared(tables.table, np.int64(hashed & tables.mask))
+    entry = look_at(tables.table, np.int64(hashed & tables.mask))
     if entry & TAG_MASK == hashed & TAG_MASK and entry & POSITION_MASK != CLAIMED:
         prefetch(tables.log + 8 * words * (np.int64(entry & POSITION_MASK) - 1))
 

@@ -14,8 +14,8 @@ search are those of one worker, and what is reported of a level does not depend 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from mazurka.compiled.memory import Area
 from mazurka.ir.native.step import NativeProgram
@@ -24,12 +24,16 @@ from mazurka.stateful import blocks
 from mazurka.stateful.compiled.store import Store
 from mazurka.stateful.compiled.view import ProgramView
 from mazurka.stateful.searches.breadth_first import ORIGIN_BYTES, origin_in
+from mazurka.stateful.searches.conduct import SLICE_TRANSITIONS
 from mazurka.stateful.searches.kernel_search import GROWTH, KernelSearch
 from mazurka.stateful.searches.levels import LevelConductor
 
+LONGER_SLICE = 2
+"""Coming together takes time, so slices are longer than those of one worker by this factor."""
 SMALL_LEVEL = blocks.SMALL_LEVEL
 """A search all of whose levels have fewer states is left to one worker."""
-FIRST_CAPACITY = 1 << 12
+FIRST_CAPACITY, EARLY_CAPACITY = 1 << 12, 1 << 17
+"""Slots of the table at first, and, for each worker, when several begin."""
 FINDING_ROOM = 1 << 10
 """How many findings a worker may have before Python looks at them, beside those of one state."""
 MOST_POSITIONS = (1 << 40) - 2
@@ -42,6 +46,10 @@ class Worker:
     def __init__(self, view: ProgramView, number: int, most: int) -> None:
         """`most`: how many successors a state can have."""
         self.view = view
+        self.wanted, self.done = threading.Semaphore(0), threading.Semaphore(0)
+        self.dismissed = False
+        self.reason = blocks.DONE
+        """Why the kernel has stopped the last time."""
         self.numbers = view.block.numbers
         self.numbers[blocks.WORKER] = number
         self.numbers[blocks.JOB] = blocks.JOB_EXPAND
@@ -50,6 +58,15 @@ class Worker:
         words = view.layout.words + blocks.SUCCESSOR_WORDS
         view.keep(blocks.BUFFER, Area(most * words))
         view.keep(blocks.FINDINGS, Area(self.numbers[blocks.FINDING_ROOM] * blocks.FINDING_WORDS))
+
+    def serve(self, kernel: Callable[[int], int]) -> None:
+        """Run the kernel whenever that is wanted, until the search is over."""
+        while True:
+            self.wanted.acquire()
+            if self.dismissed:
+                return
+            self.reason = kernel(self.view.block.address)
+            self.done.release()
 
     def take_findings(self) -> Iterator[tuple[int, int, Move]]:
         """Take all that was found: kind, position, move."""
@@ -106,7 +123,7 @@ class SharedStore(Store):
         for worker in self.workers:
             most_there = worker.numbers[blocks.SEGMENT] or spare
             worker.numbers[blocks.FULL_AT] = min(worker.numbers[blocks.SIZE] + spare, most_there)
-        return spare > most
+        return spare > most and len(self.workers) * spare > self.full_at // 4
 
     def enter_states(self, old: Area) -> None:
         self.enter()
@@ -149,9 +166,21 @@ class ParallelSearch(KernelSearch):
     # --- the workers --------------------------------------------------------------------------
 
     def run(self) -> SearchResult:
-        with ThreadPoolExecutor(max(len(self.workers) - 1, 1)) as self.pool:
+        threads = [
+            threading.Thread(target=worker.serve, args=(self.kernel,), daemon=True)
+            for worker in self.workers[1:]
+        ]
+        for thread in threads:
+            thread.start()
+        try:
             self.begin()
             return super().run()
+        finally:
+            for worker in self.workers[1:]:
+                worker.dismissed = True
+                worker.wanted.release()
+            for thread in threads:
+                thread.join()
 
     def begin(self) -> None:
         """Put the initial state into the store."""
@@ -174,17 +203,20 @@ class ParallelSearch(KernelSearch):
         self.meeting.words[blocks.MEETING_CALLED_BACK] = 0
         self.meeting.words[blocks.MEETING_ARRIVED] = 0
         self.store.tell(blocks.AT_WORK, len(workers))
-        others = [
-            self.pool.submit(self.kernel, worker.view.block.address) for worker in workers[1:]
-        ]
+        for worker in workers[1:]:
+            worker.wanted.release()
         first = self.kernel(workers[0].view.block.address)
-        return [first, *(other.result() for other in others)]
+        for worker in workers[1:]:
+            worker.done.acquire()
+        return [first, *(worker.reason for worker in workers[1:])]
 
     # --- slices -------------------------------------------------------------------------------
 
     def slice(self, budget: int) -> bool:
         if self.conductor.limit_seconds is not None or self.conductor.options.limit_transitions:
             budget = budget // len(self.at_work) + 1
+        elif budget == SLICE_TRANSITIONS:
+            budget *= LONGER_SLICE
         self.store.tell(blocks.BUDGET, budget)
         reasons = self.call(self.at_work)
         self.look_at_findings()
@@ -199,6 +231,11 @@ class ParallelSearch(KernelSearch):
         if all(reason == blocks.DONE for reason in reasons):
             return self.next_level()
         return False
+
+    def make_room_for_all(self) -> None:
+        """Grow the table beforehand: whoever finds it full stops everybody."""
+        while self.store.table.length < len(self.workers) * EARLY_CAPACITY and self.grow_store():
+            pass
 
     def make_room(self) -> bool:
         """Divide the table's room anew, or grow it; whether the search is over."""
@@ -225,8 +262,9 @@ class ParallelSearch(KernelSearch):
             ranges[start + blocks.RANGE_NEXT], ranges[start + blocks.RANGE_END] = before, end
             ranges[start + blocks.RANGE_STORED] = end
             states += end - before
-        if states >= SMALL_LEVEL:
+        if states >= SMALL_LEVEL and len(self.at_work) == 1:
             self.at_work = self.workers
+            self.make_room_for_all()
         share = states // (4 * len(self.at_work))
         self.meeting.words[blocks.MEETING_SHARE] = max(1, min(share, blocks.MOST_CLAIMED))
         self.meeting.words[blocks.MEETING_FOUND] = 0
