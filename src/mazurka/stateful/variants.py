@@ -55,6 +55,26 @@ HASHES = Option(
     help="With --store bitstate: how many bits stand for a state.",
 )
 
+
+class DeviceKind(enum.StrEnum):
+    """What searches."""
+
+    CPU = "cpu"
+    CUDA = "cuda"
+    """An NVIDIA GPU; the search is breadth-first."""
+    AUTO = "auto"
+    """A GPU if there is one."""
+
+
+DEVICE = Option(
+    name="device",
+    default=str(DeviceKind.CPU),
+    values=tuple(map(str, DeviceKind)),
+    help="What searches: this machine's processors, an NVIDIA GPU (breadth-first), or a GPU if"
+    " there is one.",
+    implies="full",
+)
+
 # --- transactions -----------------------------------------------------------------------------
 
 

@@ -6,6 +6,7 @@ launch, or by several where it is very large, so that a user sees how it goes an
 
 from __future__ import annotations
 
+import time
 from bisect import bisect_right
 from collections.abc import Sequence
 
@@ -29,6 +30,8 @@ LEAST_SLOTS_A_STATE = 1.2
 FINDING_ROOM = 1 << 16
 LONGEST_LAUNCH, LIMITED_LAUNCH = 1 << 26, 1 << 22
 """How many states are expanded by one launch at most, and if there is a time limit."""
+MOMENT = 0.02
+"""For so many seconds the device works before anybody is told how far it has come."""
 MOST_ACCESSES = 1 << 12
 NO_ORIGIN = (1 << 64) - 1
 TABLES = {
@@ -166,6 +169,17 @@ class DeviceSearch:
         return self.conductor.run(self.slice)
 
     def slice(self, budget: int) -> bool:
+        """Expand parts of levels for a moment; whether the search is over."""
+        end = time.perf_counter() + MOMENT
+        try:
+            while not self.expand_part():
+                if time.perf_counter() >= end or self.conductor.limits:
+                    return False
+            return True
+        finally:
+            self.count()
+
+    def expand_part(self) -> bool:
         """Expand a part of the level; whether the search is over."""
         longest = LONGEST_LAUNCH if self.conductor.limit_seconds is None else LIMITED_LAUNCH
         last = min(self.position + min(self.part, longest), self.levels[-1])
@@ -174,7 +188,6 @@ class DeviceSearch:
         self.size = min(numbers[blocks.DEVICE_SIZE], self.room)
         findings = numbers[blocks.DEVICE_FINDING_COUNT]
         if numbers[blocks.DEVICE_FULL]:
-            self.count()
             return not self.make_room(GROWTH * self.room) and self.conductor.out_of_memory()
         if numbers[blocks.DEVICE_OVERLONG]:
             return self.compare_more_accesses()
@@ -186,7 +199,6 @@ class DeviceSearch:
         self.transitions += numbers[blocks.DEVICE_TRANSITIONS]
         self.position = last
         self.look_at_findings(numbers[blocks.DEVICE_FINDINGS], findings)
-        self.count()
         return self.position == self.levels[-1] and self.next_level()
 
     def next_level(self) -> bool:

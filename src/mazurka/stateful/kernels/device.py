@@ -20,7 +20,7 @@ then, so nothing is counted twice but transitions, which are counted anew.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -120,89 +120,114 @@ multiply_high = make_intrinsic(_multiply_high)
 """`multiply_high(one, other)`: the upper half of the product."""
 
 
-@compiled
-def slot_of(block: Any, hashed: Any) -> Any:
-    return np.int64(multiply_high(hashed, np.uint64(block[blocks.DEVICE_SLOTS])))
+class DeviceStore(NamedTuple):
+    """The block, and what is often needed of it, which stays in registers so."""
+
+    address: Any
+    block: Any
+    log: Any
+    table: Any
+    slots: Any
+    room: Any
 
 
 @compiled
-def next_slot(block: Any, slot: Any) -> Any:
-    return slot + 1 if slot + 1 < block[blocks.DEVICE_SLOTS] else np.int64(0)
+def store_in(address: Any) -> Any:
+    block = numbers_at(address)
+    return DeviceStore(
+        address,
+        block,
+        block[blocks.DEVICE_LOG],
+        block[blocks.DEVICE_TABLE],
+        block[blocks.DEVICE_SLOTS],
+        block[blocks.DEVICE_ROOM],
+    )
 
 
 @compiled
-def append(address: Any, block: Any, record: Any) -> Any:
+def slot_of(store: Any, hashed: Any) -> Any:
+    return np.int64(multiply_high(hashed, np.uint64(store.slots)))
+
+
+@compiled
+def next_slot(store: Any, slot: Any) -> Any:
+    return slot + 1 if slot + 1 < store.slots else np.int64(0)
+
+
+@compiled
+def append(store: Any, record: Any) -> Any:
     """Write a state behind the end of the log; its position, -1 if there is no room."""
     words = words_of_state()
-    position = np.int64(fetch_and_add(address, blocks.DEVICE_SIZE, ONE))
-    if position >= block[blocks.DEVICE_ROOM]:
-        publish(address, blocks.DEVICE_FULL, ONE)
+    position = np.int64(fetch_and_add(store.address, blocks.DEVICE_SIZE, ONE))
+    if position >= store.room:
+        publish(store.address, blocks.DEVICE_FULL, ONE)
         return np.int64(-1)
-    copy_words(block[blocks.DEVICE_LOG] + 8 * words * position, record, words)
+    copy_words(store.log + 8 * words * position, record, words)
     return position
 
 
 @compiled
-def insert_word(address: Any, block: Any, record: Any) -> Any:
+def insert_word(store: Any, record: Any) -> Any:
     """Add a state of one word, which lies in the table itself."""
-    table, wanted = block[blocks.DEVICE_TABLE], peek(record, 0) | TAKEN
-    slot = slot_of(block, hash_record(record, 1))
+    table, wanted = store.table, peek(record, 0) | TAKEN
+    slot = slot_of(store, hash_record(record, 1))
     while True:
         entry = look_at(table, slot)
         if entry == NOTHING:
-            if look_at(address, blocks.DEVICE_FULL) != NOTHING:
+            if look_at(store.address, blocks.DEVICE_FULL) != NOTHING:
                 return
             entry = compare_and_swap(table, slot, NOTHING, wanted)
             if entry == NOTHING:
-                append(address, block, record)
+                append(store, record)
                 return
         if entry == wanted:
             return
-        slot = next_slot(block, slot)
+        slot = next_slot(store, slot)
 
 
 @compiled
-def insert_record(address: Any, block: Any, record: Any) -> Any:
+def insert_record(store: Any, record: Any) -> Any:
     """Add a state of several words, which lies in the log."""
-    words, table, log = words_of_state(), block[blocks.DEVICE_TABLE], block[blocks.DEVICE_LOG]
+    words, table, log = words_of_state(), store.table, store.log
     hashed = hash_record(record, words)
     tag = hashed << TAG_SHIFT
-    slot = slot_of(block, hashed)
+    slot = slot_of(store, hashed)
     while True:
         entry = look_at(table, slot)
         if entry == NOTHING:
-            if look_at(address, blocks.DEVICE_FULL) != NOTHING:
+            if look_at(store.address, blocks.DEVICE_FULL) != NOTHING:
                 return
             entry = compare_and_swap(table, slot, NOTHING, tag | CLAIMED)
             if entry == NOTHING:
-                position = append(address, block, record)
+                position = append(store, record)
                 if position >= 0:
                     publish(table, slot, tag | np.uint64(position + 1))
                 return
         if entry & TAG_MASK == tag:
             while entry & POSITION_MASK == CLAIMED:
-                if look_at(address, blocks.DEVICE_FULL) != NOTHING:
+                if look_at(store.address, blocks.DEVICE_FULL) != NOTHING:
                     return  # whoever has claimed the slot may have found no room
                 entry = look_at(table, slot)
             see_published()
             known = np.int64(entry & POSITION_MASK) - 1
             if same_words(log + 8 * words * known, record, words):
                 return
-        slot = next_slot(block, slot)
+        slot = next_slot(store, slot)
 
 
 @compiled
-def insert(address: Any, block: Any, record: Any) -> Any:
+def insert(store: Any, record: Any) -> Any:
     if words_of_state() == 1:
-        insert_word(address, block, record)
+        insert_word(store, record)
     else:
-        insert_record(address, block, record)
+        insert_record(store, record)
 
 
 @compiled
-def note(address: Any, block: Any, kind: Any, position: Any, thread: Any, choice: Any) -> Any:
+def note(store: Any, kind: Any, position: Any, thread: Any, choice: Any) -> Any:
     """Write down what was found; if there is no room, only that there was one more."""
-    number = np.int64(fetch_and_add(address, blocks.DEVICE_FINDING_COUNT, ONE))
+    block = store.block
+    number = np.int64(fetch_and_add(store.address, blocks.DEVICE_FINDING_COUNT, ONE))
     if number < block[blocks.DEVICE_FINDING_ROOM]:
         place = block[blocks.DEVICE_FINDINGS] + 8 * blocks.FINDING_WORDS * number
         poke(place, blocks.FINDING_KIND, np.uint64(kind))
@@ -270,10 +295,9 @@ def collides(block: Any, accesses: Any, count: Any, entry: Any, atomic: Any, thr
 
 
 @compiled
-def races_here(
-    address: Any, block: Any, source: Any, target: Any, footprint: Any, accesses: Any
-) -> Any:
+def races_here(store: Any, source: Any, target: Any, footprint: Any, accesses: Any) -> Any:
     """Whether two of the threads race in the state at address `source`."""
+    block = store.block
     count = np.int64(0)
     for thread in range(thread_count()):
         if watches(thread):
@@ -286,7 +310,7 @@ def races_here(
                 continue
             taken = np.int64(peek(footprint, 1))
             if count + taken > most_accesses():
-                publish(address, blocks.DEVICE_OVERLONG, ONE)
+                publish(store.address, blocks.DEVICE_OVERLONG, ONE)
                 return False
             edge = result & 0xFFFFFFFF
             atomic = peek(block[blocks.DEVICE_INDIVISIBLE], edge) != NOTHING
@@ -303,19 +327,13 @@ def races_here(
 
 @compiled
 def expand_state(
-    address: Any,
-    block: Any,
-    position: Any,
-    source: Any,
-    target: Any,
-    footprint: Any,
-    accesses: Any,
+    store: Any, position: Any, source: Any, target: Any, footprint: Any, accesses: Any
 ) -> Any:
     """Make all steps of one state; how many there are."""
-    words = words_of_state()
-    copy_words(source, block[blocks.DEVICE_LOG] + 8 * words * position, words)
-    if race_wanted() != 0 and races_here(address, block, source, target, footprint, accesses):
-        note(address, block, blocks.RACE, position, 0, 0)
+    words, block = words_of_state(), store.block
+    copy_words(source, store.log + 8 * words * position, words)
+    if race_wanted() != 0 and races_here(store, source, target, footprint, accesses):
+        note(store, blocks.RACE, position, 0, 0)
     transitions, flags = 0, 0
     for thread in range(thread_count()):
         for choice in range(choices_here(block, source, thread)):
@@ -329,36 +347,35 @@ def expand_state(
                 flags |= MOVED
             fault = result >> 32
             if fault < blocks.FIRST_DEAD_END:
-                insert(address, block, target)
+                insert(store, target)
             if fault != 0 and (faults_wanted() >> fault) & 1:
-                note(address, block, blocks.FAULT, position, thread, choice)
+                note(store, blocks.FAULT, position, thread, choice)
             if hang_wanted() != 0 and walks_apart() == 0:
                 flags |= LOUD if is_loud(block, source, target, thread, result) else 0
     if hang_wanted() != 0 and flags & MOVED != 0 and flags & LOUD == 0:
-        look_for_quiet(address, block, position, source, target)
+        look_for_quiet(store, position, source, target)
     if deadlock_wanted() != 0 and flags & MOVED == 0:
         if flags & STOPPED == 0:
-            publish(address, blocks.DEVICE_ENDED_FREELY, ONE)
+            publish(store.address, blocks.DEVICE_ENDED_FREELY, ONE)
         if flags & (WAITING | STOPPED) != 0:
-            note(address, block, blocks.STUCK, position, 0, flags & WAITING)
+            note(store, blocks.STUCK, position, 0, flags & WAITING)
     return transitions
 
 
 @compiled
-def look_for_quiet(address: Any, block: Any, position: Any, source: Any, target: Any) -> Any:
+def look_for_quiet(store: Any, position: Any, source: Any, target: Any) -> Any:
     """Note a state that may be a hang; whether it is one is found out elsewhere."""
     if walks_apart() != 0:
         for thread in range(thread_count()):
             result = plain_step(source, thread, 0, target, 0)
-            if result >= 0 and is_loud(block, source, target, thread, result):
+            if result >= 0 and is_loud(store.block, source, target, thread, result):
                 return
-    note(address, block, blocks.QUIET, position, 0, 0)
+    note(store, blocks.QUIET, position, 0, 0)
 
 
 @compiled
 def expand(
-    address: Any,
-    block: Any,
+    store: Any,
     index: Any,
     workers: Any,
     source: Any,
@@ -368,37 +385,37 @@ def expand(
 ) -> Any:
     """Expand every state of the part whose turn it is."""
     transitions = 0
-    position = block[blocks.DEVICE_FROM] + index
-    while position < block[blocks.DEVICE_UNTIL]:
-        transitions += expand_state(address, block, position, source, target, footprint, accesses)
+    position, until = store.block[blocks.DEVICE_FROM] + index, store.block[blocks.DEVICE_UNTIL]
+    while position < until:
+        transitions += expand_state(store, position, source, target, footprint, accesses)
         position += workers
-    fetch_and_add(address, blocks.DEVICE_TRANSITIONS, np.uint64(transitions))
+    fetch_and_add(store.address, blocks.DEVICE_TRANSITIONS, np.uint64(transitions))
 
 
 @compiled
-def enter(block: Any, index: Any, workers: Any) -> Any:
+def enter(store: Any, index: Any, workers: Any) -> Any:
     """Enter states of the log in a table that has none of them yet."""
-    words, table, log = words_of_state(), block[blocks.DEVICE_TABLE], block[blocks.DEVICE_LOG]
-    position = block[blocks.DEVICE_FROM] + index
-    while position < block[blocks.DEVICE_UNTIL]:
-        record = log + 8 * words * position
+    words, table = words_of_state(), store.table
+    position, until = store.block[blocks.DEVICE_FROM] + index, store.block[blocks.DEVICE_UNTIL]
+    while position < until:
+        record = store.log + 8 * words * position
         hashed = hash_record(record, words)
         entry = (hashed << TAG_SHIFT) | np.uint64(position + 1)
         if words == 1:
             entry = peek(record, 0) | TAKEN
-        slot = slot_of(block, hashed)
+        slot = slot_of(store, hashed)
         while compare_and_swap(table, slot, NOTHING, entry) != NOTHING:
-            slot = next_slot(block, slot)
+            slot = next_slot(store, slot)
         position += workers
 
 
 @compiled
-def go_back(address: Any, block: Any, index: Any, workers: Any, source: Any, target: Any) -> Any:
+def go_back(store: Any, index: Any, workers: Any, source: Any, target: Any) -> Any:
     """Look among the states of the part for one from which a step leads to the state at TARGET."""
-    words, log, wanted = words_of_state(), block[blocks.DEVICE_LOG], block[blocks.DEVICE_TARGET]
-    position = block[blocks.DEVICE_FROM] + index
-    while position < block[blocks.DEVICE_UNTIL]:
-        copy_words(source, log + 8 * words * position, words)
+    words, block, wanted = words_of_state(), store.block, store.block[blocks.DEVICE_TARGET]
+    position, until = block[blocks.DEVICE_FROM] + index, block[blocks.DEVICE_UNTIL]
+    while position < until:
+        copy_words(source, store.log + 8 * words * position, words)
         for thread in range(thread_count()):
             for choice in range(choices_here(block, source, thread)):
                 result = step(source, thread, choice, target, 0)
@@ -406,7 +423,7 @@ def go_back(address: Any, block: Any, index: Any, workers: Any, source: Any, tar
                     continue
                 if same_words(target, wanted, words):
                     move = (np.uint64(thread) << THREAD_SHIFT) | np.uint64(choice)
-                    lower(address, (np.uint64(position) << POSITION_SHIFT) | move)
+                    lower(store.address, (np.uint64(position) << POSITION_SHIFT) | move)
         position += workers
 
 
@@ -433,11 +450,11 @@ def run(
     accesses: Any,
 ) -> Any:
     """Do the part of one worker.  The last four are room: for states, a footprint, accesses."""
-    block = numbers_at(address)
+    store = store_in(address)
     if job == blocks.DEVICE_EXPAND:
-        expand(address, block, index, workers, source, target, footprint, accesses)
+        expand(store, index, workers, source, target, footprint, accesses)
     elif job == blocks.DEVICE_ENTER:
-        enter(block, index, workers)
+        enter(store, index, workers)
     else:
-        go_back(address, block, index, workers, source, target)
+        go_back(store, index, workers, source, target)
     return 0

@@ -10,19 +10,32 @@ keeps a few bits for each state, depth-first, may pass states over, and never sa
 (`mazurka.stateful.beyond_memory.bitstate`).
 
 With `--workers N` several threads search together, breadth-first
-(`mazurka.stateful.searches.parallel`).
+(`mazurka.stateful.searches.parallel`); with `--device cuda` a GPU does
+(`mazurka.stateful.device.search`).
 """
 
 from __future__ import annotations
 
 import os
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from mazurka.errors import OptionError
 from mazurka.ir.program import Program
 from mazurka.search import CUT_SHORT, Observer, SearchOptions, SearchResult, Strategy
 from mazurka.search.resources import address_space_is_limited
-from mazurka.stateful.variants import HASHES, STORE, STORE_DIR, WORKERS, StoreKind
+from mazurka.stateful.variants import (
+    DEVICE,
+    HASHES,
+    STORE,
+    STORE_DIR,
+    WORKERS,
+    DeviceKind,
+    StoreKind,
+)
+
+if TYPE_CHECKING:
+    from mazurka.stateful.device.machine import Device
 
 
 def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
@@ -46,12 +59,43 @@ def run_in_memory(program: Program, options: SearchOptions, observer: Observer) 
     from mazurka.stateful.searches.depth_first import DepthFirst
     from mazurka.stateful.searches.parallel import ParallelSearch
 
+    device = find_device(options, observer)
+    if device is not None:
+        return run_on_device(program, options, observer, device)
     workers = 1 if address_space_is_limited() else options.value(WORKERS)
     if workers > 1:
+        options = replace(options, order="bfs")
         found = ParallelSearch(code_for(program, options), options, observer, workers).run()
         return replace(found, order="bfs")
     kind = BreadthFirst if options.order == "bfs" else DepthFirst
     return kind(code_for(program, options), options, observer).run()
+
+
+def find_device(options: SearchOptions, observer: Observer) -> Device | None:
+    """The GPU to search on, where one is asked for, or wanted if there is one."""
+    kind = DeviceKind(options.value(DEVICE))
+    if kind is DeviceKind.CPU:
+        return None
+    from mazurka.stateful.device.cuda import CudaDevice, NoDeviceError
+
+    try:
+        return CudaDevice()
+    except NoDeviceError as error:
+        if kind is DeviceKind.CUDA:
+            raise
+        observer.notice(f"{error}; the search runs on this machine's processors")
+        return None
+
+
+def run_on_device(
+    program: Program, options: SearchOptions, observer: Observer, device: Device
+) -> SearchResult:
+    from mazurka.stateful.device.search import DeviceSearch
+    from mazurka.stateful.quotient import code_for
+
+    options = replace(options, order="bfs")
+    found = DeviceSearch(code_for(program, options), options, observer, device).run()
+    return replace(found, order="bfs")
 
 
 def run_on_disk(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
@@ -83,6 +127,10 @@ def refuse(options: SearchOptions) -> None:
         raise OptionError("--store-dir is for --store disk")
     if directory and not os.path.isdir(directory):
         raise OptionError(f"--store-dir {directory}: there is no such directory")
+    if options.value(DEVICE) != DEVICE.default and store is not StoreKind.MEMORY:
+        raise OptionError(
+            f"--device {options.value(DEVICE)} keeps states in memory; leave out --store"
+        )
     if options.value(HASHES) != HASHES.default and store is not StoreKind.BITSTATE:
         raise OptionError("--hashes is for --store bitstate")
 
@@ -94,6 +142,6 @@ STRATEGY = Strategy(
     orders=("dfs", "bfs"),
     run=run,
     reduces=False,
-    options=(STORE, STORE_DIR, HASHES, WORKERS),
+    options=(STORE, STORE_DIR, HASHES, WORKERS, DEVICE),
     refuse=refuse,
 )
