@@ -66,6 +66,8 @@ class DeviceSearch:
         )
         self.program = DeviceProgram(native, self.question, observer)
         self.functions: dict[Job, object] = {}
+        self.kept: list[int] = []
+        """Addresses of the device's memory, beside log and table."""
         self.levels = [0, 1]
         """Where levels begin in the log; the last number is the end of the last level known."""
         self.position = 0
@@ -94,25 +96,33 @@ class DeviceSearch:
     def begin(self) -> None:
         """Set up the block, the tables of the program, and a log with the initial state."""
         device = self.device
-        self.block = device.allocate(8 * blocks.DEVICE_BLOCK_WORDS)
-        device.clear(self.block, 8 * blocks.DEVICE_BLOCK_WORDS)
+        self.block = self.keep([0] * blocks.DEVICE_BLOCK_WORDS)
         for position, known in TABLES.items():
             area = self.view.kept.get(known)
             if area is not None:
                 self.put(position, self.keep(list(area.words)))
-        findings = device.allocate(8 * blocks.FINDING_WORDS * FINDING_ROOM)
-        self.put(blocks.DEVICE_FINDINGS, findings)
-        self.put(blocks.DEVICE_FINDING_ROOM, FINDING_ROOM)
-        self.put(blocks.DEVICE_TARGET, device.allocate(8 * self.words))
+        findings = self.keep([0] * (blocks.FINDING_WORDS * FINDING_ROOM))
+        self.put(blocks.DEVICE_FINDINGS, findings, FINDING_ROOM)
+        self.put(blocks.DEVICE_TARGET, self.keep([0] * self.words))
         self.function(Job.EXPAND)  # compiled now, when the clock does not run yet
         initial = self.layout.pack(self.layout.program.initial_state())
         if not self.make_room(FIRST_ROOM, initial):
             raise UnsupportedError(f"there is too little memory on {device.name}")
 
     def keep(self, words: list[int]) -> int:
+        """Put words into the device's memory for as long as the search lives; their address."""
         address = self.device.allocate(8 * len(words))
         self.device.write(address, words)
+        self.kept.append(address)
         return address
+
+    def release(self) -> None:
+        """Give all memory of the device back."""
+        for address in (self.log, self.table, *self.kept):
+            if address:
+                self.device.release(address)
+        self.log = self.table = 0
+        self.kept.clear()
 
     def put(self, position: int, *values: int) -> None:
         """Set words of the block, from a position on."""
