@@ -112,7 +112,7 @@ def gather_workers(spare: int) -> list[Contender]:
     if spare < LEAST_WORKERS:
         return []
     tuning = {WORKERS.name: min(spare, MOST_WORKERS)}
-    return [Contender(load_strategy(PILOT), f"{spare} workers were faster", tuning)]
+    return [Contender(load_strategy(PILOT), f"{spare} workers were faster", tuning=tuning)]
 
 
 def find_candidates(program: Program, options: SearchOptions) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from mazurka.search.reading import Reading
 from mazurka.search.registry import load_strategy
 from mazurka.stateful import auto
 from mazurka.stateful.auto import TrialSearch
+from mazurka.stateful.race import Contender
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 LOCKS = ("philosophers_ordered", {"N": "9"})
@@ -173,10 +175,29 @@ def test_a_reduction_that_cannot_search_a_program_is_passed_over(
 
 
 def test_tuning_needs_a_named_strategy() -> None:
-    with pytest.raises(OptionError, match="--workers needs --strategy cartesian"):
-        check(EXAMPLES / "philosophers.py", workers=2)
+    with pytest.raises(OptionError, match="--cycle-rule needs --strategy cartesian"):
+        check(EXAMPLES / "philosophers.py", cycle_rule="literal")
     with pytest.raises(OptionError, match="--workers must be 256 or less, not 999"):
         check(EXAMPLES / "philosophers.py", strategy="cartesian", workers=999)
+
+
+def test_spare_processors_search_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three strategies race on six processors; three are left."""
+    asked = []
+
+    class Watched(auto.Race):
+        def __init__(self, program: Program, contenders: list[Contender], *rest: Any) -> None:
+            asked.extend(contenders)
+            super().__init__(program, contenders[:1], *rest)
+
+    monkeypatch.setattr(auto, "processors", lambda: 6)
+    monkeypatch.setattr(auto, "Race", Watched)
+    monkeypatch.setattr(auto, "PILOT_TRANSITIONS", 10)
+    monkeypatch.setattr(auto, "TRIAL_TRANSITIONS", 10)
+    check(EXAMPLES / "philosophers_ordered.py", definitions={"N": 4})
+    *_, last = asked
+    assert last.strategy.name == "full"
+    assert last.tuning == {"workers": 6 - (len(asked) - 1)}
 
 
 def test_the_choice_is_part_of_the_verdict() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from mazurka.errors import OptionError
-from mazurka.stateful.device.program import Target
+from mazurka.stateful.device.program import CodeTarget
 
 BLOCK_THREADS = 128
 """Workers that are started together, and share a multiprocessor."""
@@ -31,7 +31,7 @@ class NoDeviceError(OptionError):
 
 
 class CudaDevice:
-    target = Target.CUDA
+    target = CodeTarget.CUDA
 
     def __init__(self) -> None:
         try:
@@ -141,7 +141,7 @@ def write_ptx(module: llvm.ModuleRef, capability: tuple[int, int]) -> str:
     """Optimize a module and write it as PTX."""
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    target = llvm.Target.from_triple(Target.CUDA.value)
+    target = llvm.Target.from_triple(CodeTarget.CUDA.value)
     number = min(capability[0] * 10 + capability[1], NEWEST_KNOWN)
     machine = target.create_target_machine(cpu=f"sm_{number}", features="+ptx80", opt=3)
     module.data_layout = str(machine.target_data)

@@ -15,14 +15,14 @@ import llvmlite.binding as llvm
 
 from mazurka.compiled.memory import Area
 from mazurka.ir.native.step import make_machine
-from mazurka.stateful.device.program import Target
+from mazurka.stateful.device.program import CodeTarget
 
 FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
 
 class HostDevice:
     name = "this machine"
-    target = Target.HOST
+    target = CodeTarget.HOST
 
     def __init__(self, workers: int = 2, memory: int = 1 << 28) -> None:
         self.workers = self.most_workers = workers

@@ -6,14 +6,14 @@ from array import array
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from mazurka.stateful.device.program import Target
+from mazurka.stateful.device.program import CodeTarget
 
 
 class Device(Protocol):
     """A device; every call has had its effect when it returns."""
 
     name: str
-    target: Target
+    target: CodeTarget
     """What code has to be made for."""
     most_workers: int
     """How many workers run at the same time at most."""

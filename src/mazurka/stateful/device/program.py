@@ -39,7 +39,7 @@ class Job(enum.Enum):
         return self.name.lower()
 
 
-class Target(enum.Enum):
+class CodeTarget(enum.Enum):
     """What code is made for."""
 
     CUDA = "nvptx64-nvidia-cuda"
@@ -71,11 +71,11 @@ class DeviceProgram:
                 f"{threads} threads; a search on a device takes at most {MOST_THREADS}"
             )
 
-    def module(self, job: Job, target: Target) -> llvm.ModuleRef:
+    def module(self, job: Job, target: CodeTarget) -> llvm.ModuleRef:
         """Write the module whose function `job.entry` does one job."""
         symbol, code = bitcode("device", self.observer)
         whole = llvm.parse_bitcode(code)
-        if target is Target.CUDA:
+        if target is CodeTarget.CUDA:
             whole = llvm.parse_assembly(keep_on_device(str(whole)))
             whole.triple, whole.data_layout = target.value, ""
         for text in self.texts(job, target, symbol):
@@ -87,7 +87,7 @@ class DeviceProgram:
                 function.linkage = "internal"
         return whole
 
-    def texts(self, job: Job, target: Target, symbol: str) -> list[str]:
+    def texts(self, job: Job, target: CodeTarget, symbol: str) -> list[str]:
         texts = [self.numbers(), self.entry(job, target, symbol)]
         texts += [as_one_piece(text) for text in self.steps()]
         return texts
@@ -132,13 +132,13 @@ class DeviceProgram:
             texts.append(f"define i64 @recording_step{unused}")
         return texts
 
-    def entry(self, job: Job, target: Target, symbol: str) -> str:
+    def entry(self, job: Job, target: CodeTarget, symbol: str) -> str:
         """The function that a worker runs, with room for two states, a footprint and accesses."""
         rooms = {"source": self.layout.words, "target": self.layout.words}
         long = self.most_accesses if self.question.race_wanted else 0
         rooms |= {"footprint": long + 3, "accesses": long + 1}
         arguments = ", ".join(f"i64 %{name}" for name in rooms)
-        begin = begin_on_grid if target is Target.CUDA else begin_with_number
+        begin = begin_on_grid if target is CodeTarget.CUDA else begin_with_number
         lines = [
             f"declare i32 @{symbol}(ptr, ptr, {', '.join(['i64'] * 8)})",
             *begin(job.entry),

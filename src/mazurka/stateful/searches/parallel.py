@@ -40,7 +40,7 @@ MOST_POSITIONS = (1 << 40) - 2
 """Positions have 40 bits in a slot, and the last of them says that the slot is claimed."""
 
 
-class Worker:
+class LevelWorker:
     """A block of its own, with room for what the worker makes and finds."""
 
     def __init__(self, view: ProgramView, number: int, most: int) -> None:
@@ -82,7 +82,7 @@ class SharedStore(Store):
 
     def __init__(
         self,
-        workers: Sequence[Worker],
+        workers: Sequence[LevelWorker],
         words: int,
         enter: Callable[[], None],
         *,
@@ -137,7 +137,7 @@ class ParallelSearch(KernelSearch):
     ) -> None:
         views = [ProgramView(native, options) for _ in range(workers)]
         most = sum(max(bounds) for bounds in native.layout.choices)
-        self.workers = [Worker(view, number, most) for number, view in enumerate(views)]
+        self.workers = [LevelWorker(view, number, most) for number, view in enumerate(views)]
         super().__init__(views[0], options, observer)
         self.origins = Area(self.store.log.length // self.record_words)
         self.ranges = Area(workers * blocks.RANGE_WORDS)
@@ -198,7 +198,7 @@ class ParallelSearch(KernelSearch):
         self.call(self.workers)
         self.store.tell(blocks.JOB, blocks.JOB_EXPAND)
 
-    def call(self, workers: Sequence[Worker]) -> list[int]:
+    def call(self, workers: Sequence[LevelWorker]) -> list[int]:
         """Let workers run, the first of them in this thread; why each has stopped."""
         self.meeting.words[blocks.MEETING_CALLED_BACK] = 0
         self.meeting.words[blocks.MEETING_ARRIVED] = 0
