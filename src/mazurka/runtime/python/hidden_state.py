@@ -23,6 +23,7 @@ _SEEN_OTHERWISE: Final = frozenset(
     {"_asyncio", "_overlapped", "_socket", "_ssl", "select", "posix", "nt", "fcntl", "msvcrt"}
     | {"_posixsubprocess", "_posixshmem", "_multiprocessing", "_winapi", "_ctypes", "_tkinter"}
     | {"_signal", "_weakref", "gc", "atexit", "faulthandler", "_elementtree", "pyexpat", "_sqlite3"}
+    | {"syslog"}
 )
 """Modules of the standard library whose functions may return nothing, and keep nothing but what
 belongs to a thread, to an object that they are given, or to the system outside."""
