@@ -41,7 +41,7 @@ from mazurka.runtime.python.catalogue import (
 )
 from mazurka.runtime.python.containers import family_of
 from mazurka.runtime.python.rewriter import at_present
-from mazurka.runtime.sharing.locations import progress
+from mazurka.runtime.sharing.locations import learned, progress
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import known, meet, see
 
@@ -179,7 +179,11 @@ def call(function: Any, site: int) -> Any:
         return function
     performer = _performer(id(function))
     if performer is not None:
-        return function if performer is leave else partial(performer, function, site)
+        if performer is not leave:
+            return partial(performer, function, site)
+        if learned.moving and (function is isinstance or function is issubclass):
+            return partial(performers[CallEffect.ASKS_CLASS], function, site)
+        return function
     choose = _of_kind(kind)
     if choose is not None:
         return choose(function, site)

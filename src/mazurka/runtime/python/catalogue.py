@@ -245,6 +245,8 @@ class CallEffect(Enum):
     MAPS_FILE = auto()
     USES_SETTING = auto()
     """It reads or changes what the process has once (`settings`)."""
+    ASKS_CLASS = auto()
+    """It asks an abstract class, which may have been told of others (`isinstance`)."""
     MAKES_VIEW = auto()
     """It makes a view of a buffer, which cannot change its size as long as there is one."""
     HINTS_LENGTH = auto()

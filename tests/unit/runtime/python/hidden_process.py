@@ -376,6 +376,36 @@ def look():
         got.append(type(pickle.loads(pickle.dumps(Box()))))
 together(look, register)
 assert got == [Box]
+### a class that is registered with an abstract one
+class Abstract(abc.ABC):
+    pass
+class Concrete:
+    pass
+---
+got = []
+def register():
+    with GUARD:
+        Abstract.register(Concrete)
+def look():
+    with GUARD:
+        got.append(isinstance(Concrete(), (int, Abstract)))
+together(look, register)
+assert got == [False]
+### a subclass that is registered with an abstract class
+class Abstract(abc.ABC):
+    pass
+class Concrete:
+    pass
+---
+got = []
+def register():
+    with GUARD:
+        Abstract.register(Concrete)
+def look():
+    with GUARD:
+        got.append(issubclass(Concrete, int | Abstract))
+together(look, register)
+assert got == [False]
 ### whether memory is traced
 import tracemalloc
 ---

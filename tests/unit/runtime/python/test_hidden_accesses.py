@@ -111,7 +111,6 @@ NAMED = {
     "os": "os.getpriority(os.PRIO_PROCESS, 0)",
 }
 HIDDEN = {
-    "abc.ABCMeta.register": "Abstract.register(int)",
     "sys.setrecursionlimit": "sys.setrecursionlimit(sys.getrecursionlimit() + 1)",
     "decimal.setcontext": "decimal.setcontext(decimal.BasicContext)",
     "codecs.register": "codecs.register(lambda name: None)",

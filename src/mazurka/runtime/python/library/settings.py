@@ -8,6 +8,7 @@ a setting while others run, nothing is proved.
 from __future__ import annotations
 
 from _thread import get_ident
+from abc import ABCMeta
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -21,7 +22,7 @@ from mazurka.runtime.python.places.operations import PlacePart, parts_at, perfor
 from mazurka.runtime.python.places.settings import HOLDING, PLACES, SETTINGS, UNDO, ObservedSetting
 from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.sharing.accesses import How
-from mazurka.runtime.sharing.locations import progress
+from mazurka.runtime.sharing.locations import learned, progress
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.older_settings import older_settings
 
@@ -45,6 +46,28 @@ def use_setting(function: Callable[..., Any], site: int, /, *arguments: Any, **n
     if all(is_value(type(value)) or issubclass(type(value), type) for value in values):
         return perform_at([part], site, words, action, *arguments, **named)
     return _touch_given(part, site, action, arguments, named)
+
+
+_ABSTRACT: Final = "the registry of abstract classes"
+
+
+@performs(CallEffect.ASKS_CLASS)
+def ask_class(function: Callable[..., Any], site: int, /, *arguments: Any) -> Any:
+    """`isinstance(thing, kind)`, `issubclass(one, kind)`"""
+    if _ABSTRACT not in learned.moving or not _is_abstract(arguments[-1:]):
+        return function(*arguments)
+    progress()
+    parts = parts_at([(PLACES[_ABSTRACT], How.READ_ALL)])
+    return perform_in_turns(parts, site, function, *arguments)
+
+
+def _is_abstract(kinds: Any) -> bool:
+    """Tell whether there are abstract classes among classes, which may be in tuples and unions."""
+    for kind in kinds:
+        inner = kind if type(kind) is tuple else getattr(kind, "__args__", ())
+        if issubclass(type(kind), ABCMeta) or (type(inner) is tuple and _is_abstract(inner)):
+            return True
+    return False
 
 
 def _touch_given(
@@ -74,6 +97,9 @@ class _Change:
         setting, keeper = self._setting, self._setting.keeper
         before = keeper.read() if keeper is not None and setting.is_hidden else None
         result = self._call(*arguments, **named)
+        if setting.is_asked and not now.alone and setting.name not in learned.moving:
+            learned.moving.add(setting.name)
+            learned.news.append(setting.name)
         is_used = setting.is_hidden and not now.alone
         if is_used and (keeper is None or keeper.read() != before):
             module = self._function.__module__.lstrip("_")

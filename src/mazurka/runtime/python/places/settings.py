@@ -42,6 +42,9 @@ class ObservedSetting(NamedTuple):
     None, reads the setting."""
     is_hidden: bool = False
     """Whether C code reads the setting, too, where nobody sees it."""
+    is_asked: bool = False
+    """Whether functions read it that are called all the time; they do so once a run has shown that
+    threads change it (`Learned.moving`)."""
     keeper: Keeper | None = None
     """How it is put back after a run; None if it cannot be, or is looked at after each run."""
 
@@ -232,7 +235,7 @@ _SETTINGS: Final[tuple[ObservedSetting, ...]] = (
         "the registry of abstract classes",
         (abc.get_cache_token,),
         (abc.ABCMeta.register,),
-        is_hidden=True,
+        is_asked=True,
     ),
     ObservedSetting(
         "the locale",
