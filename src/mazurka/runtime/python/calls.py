@@ -228,7 +228,11 @@ def _call_stranger(function: Any, inner: FunctionType, site: int) -> Any:
     """Choose what is called instead of a Python function that has not been rewritten."""
     if inner in controlled or inner.__code__.co_consts[-1:] == (MARK,):
         return function  # the latter has been rewritten, in a namespace of its own
-    if session.current.ident != get_ident() or at_present.rewriter.observe_called(inner):
+    if session.current.ident != get_ident():
+        return function
+    if inner in taking_functions:
+        return partial(performers[taking_functions[inner]], function, site)
+    if at_present.rewriter.observe_called(inner):
         return function
     unobserved.called(inner)
     package = inner.__globals__.get("__name__", "").partition(".")[0]
@@ -244,9 +248,12 @@ def _call_stranger(function: Any, inner: FunctionType, site: int) -> Any:
         return partial(performer, function, site)
     elif _goes_past(inner):
         unobserved.note(inner.__qualname__)
-    elif inner.__closure__ is None and inner.__name__ not in catalogue.TAKES_FUNCTIONS:
-        controlled.add(inner)  # there are few of them
-        return function
+    elif inner.__closure__ is None:  # there are few of them
+        if inner.__name__ not in catalogue.TAKES_FUNCTIONS:
+            controlled.add(inner)
+            return function
+        if effect is not None:
+            taking_functions[inner] = effect
     return function if effect is None else partial(performers[effect], function, site)
 
 
@@ -262,6 +269,9 @@ def _goes_past(inner: FunctionType) -> bool:
 
 controlled: set[Any] = set()
 """Functions of controlled packages that have been called, and can be called as they are."""
+taking_functions: dict[Any, CallEffect] = {}
+"""Functions of controlled packages that have been called, and call what they are given: what a call
+of each does."""
 
 
 # -- constructors --------------------------------------------------------------------------------
