@@ -9,8 +9,8 @@ threads, so here it is a queue of the process, which is under control.
 from __future__ import annotations
 
 import queue
-import sys
 from _thread import get_ident
+from multiprocessing.pool import Pool, ThreadPool  # also for tests that import it when they run
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,10 +21,6 @@ from mazurka.runtime.primitives.queue import SimpleQueue
 
 
 def _install(patches: Patches) -> None:
-    if "multiprocessing" not in sys.modules:
-        return
-    from multiprocessing.pool import Pool, ThreadPool
-
     def set_up_queues(self: Any) -> None:
         original(ThreadPool, "_setup_queues")(self)
         if session.current.ident == get_ident():
