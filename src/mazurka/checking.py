@@ -27,11 +27,17 @@ from mazurka.ir.passes.merge import Granularity
 from mazurka.ir.passes.samples import take_samples
 from mazurka.ir.program import Check, Fault, Program
 from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED, Finding
-from mazurka.report.explaining import describe_program
 from mazurka.report.selection import select
 from mazurka.report.trace import Trace, confirm
 from mazurka.report.verdict import Times, Verdict, identify, scope_sentence
-from mazurka.search import Observer, SearchOptions, SearchResult, Strategy, Violation
+from mazurka.search import (
+    ExplainedPart,
+    Observer,
+    SearchOptions,
+    SearchResult,
+    Strategy,
+    Violation,
+)
 from mazurka.search.reading import Reading, granularity_of
 from mazurka.search.registry import chooser
 from mazurka.search.request import (
@@ -148,7 +154,7 @@ def check_program(
             *((UNREAD_FORMULAS,) if program.formulas else ()),
         ),
         classification=result.classification,
-        explanation=(describe_program(program), *result.explanation) if options.explain else (),
+        explanation=explain(program, result) if options.explain else (),
         interchangeable=result.interchangeable,
         rounds=result.rounds,
         choice=choice,
@@ -162,6 +168,13 @@ def check_program(
     if options.deterministic:
         return without_times(verdict)
     return replace(verdict, times=measure_times(base, started, found))
+
+
+def explain(program: Program, result: SearchResult) -> tuple[ExplainedPart, ...]:
+    """What was made of the program, whoever has searched it, and what the search adds."""
+    from mazurka.report.explaining import describe_program
+
+    return (describe_program(program), *result.explanation)
 
 
 def limit_to_rest(options: SearchOptions) -> SearchOptions:

@@ -11,7 +11,6 @@ from rich.text import Text
 from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED
 from mazurka.report.classification import describe_rounds, describe_sharing, draw_classes
 from mazurka.report.columns import Columns
-from mazurka.report.explaining import draw_rows
 from mazurka.report.observer import bytes_text
 from mazurka.report.prose import Prose
 from mazurka.report.selection import Alternative
@@ -80,6 +79,13 @@ class Summary(Prose):
             self.print_line(f"there is no counterexample to save: {asked} was not written", "dim")
         if self.tabled:
             self.print_sharing()
+        if self.verdict.explanation:
+            self.print_explanation()
+
+    def print_explanation(self) -> None:
+        """What was made of the model, part by part."""
+        from mazurka.report.explaining import draw_rows
+
         for part in self.verdict.explanation:
             self.print_blank()
             self.print_line(part.title, "bold")
