@@ -24,7 +24,7 @@ def without_jumps(expr: Any, thresholds: set[int], choices: int) -> set[int] | N
 def compared_with_nothing(self: Any, left: Any, right: Any, choices: int) -> None:
     """Take every comparison for one with a constant."""
     for side in (left, right):
-        if (cell := self._copied(side)) is not None:
+        if (cell := self.copied(side)) is not None:
             self.thresholds[cell].add(0)
 
 
@@ -35,6 +35,7 @@ MUTANTS: list[tuple[str, Any, str, Any]] = [
     ("copies are not followed", samples._Uses, "_spread", lambda self: None),
     ("comparisons of variables count", samples._Uses, "_compare", compared_with_nothing),
     ("values are not used", samples._Uses, "_value", lambda self, expr, choices: None),
+    ("temporaries may be used", samples._Followed, "_only_compares", lambda *a, **k: True),
     ("numbers of choices have no order", samples, "_find_places", without_jumps),
 ]
 
@@ -45,8 +46,9 @@ def test_mutant_is_caught(
 ) -> None:
     _, owner, attribute, replacement = mutant
     assert find_difference(copied_number()) == (None, True)
+    assert find_difference(copied_number(less=13)) == (None, False)
     monkeypatch.setattr(owner, attribute, replacement)
-    if find_difference(copied_number())[0] is not None:
+    if any(find_difference(copied_number(less))[0] is not None for less in (0, 13)):
         return
     for seed in dict.fromkeys((*SOON, *range(PROGRAMS))):
         if find_difference(random_choosing(Random(seed)))[0] is not None:

@@ -118,15 +118,16 @@ def random_choosing(rng: Random) -> Program:
     return builder.assemble([body.thread() for body in bodies])
 
 
-def copied_number() -> Program:
-    """A number is chosen, copied, and the copy compared."""
+def copied_number(less: int = 0) -> Program:
+    """A number is chosen, copied or made less, and the result compared."""
     builder = ProgramBuilder(Random(0), "copied", 1)
-    shared = builder.add(Cell("c", 0, 60))
+    shared = builder.add(Cell("c", -60, 60))
     body = Choosing(builder, 0, [shared])
     first, second, third = (body.location() for _ in range(3))
     own = Const(body.cells[0])
     body.edge(first, second, Kind.CHOOSE, Assign(own, Choice()), choices=MOST)
-    body.edge(second, third, Kind.ACCESS, Assign(Const(shared), Load(own)))
-    check = Check(Binary("ne", Load(Const(shared)), Const(17)), Fault.ASSERT, "17")
+    value = Binary("sub", Load(own), Const(less)) if less else Load(own)
+    body.edge(second, third, Kind.ACCESS, Assign(Const(shared), value))
+    check = Check(Binary("ne", Load(Const(shared)), Const(17 - less)), Fault.ASSERT, "17")
     body.edge(third, FINISHED, Kind.ASSERT, check)
     return builder.assemble([body.thread()])

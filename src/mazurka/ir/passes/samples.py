@@ -23,6 +23,12 @@ each class is enough (a bisimulation) if the wide choice is only stored to cells
 converted, or plus a constant, or compared with constants.  Between two neighbouring thresholds all
 numbers are alike: the numbers next to each threshold and both ends are a sample of every class.
 
+*Temporaries.*  A thread's own cell may hold other numbers at other times.  So where a wide choice
+is stored to an own cell that no other thread touches, the number is followed from there
+(`_Followed`): at each location some own cells may hold it, until something else is stored to them.
+The rule for loads need only hold for these cells at these locations; in the relation above, states
+differ in these cells there, too.
+
 **Elsewhere** the samples are the same, as far as thresholds are known, and one more outcome stands
 for all others: it is the fault `bound`, so that a search without a violation is inconclusive.
 A choice inside a loop of an atomic section has no bound for its outcomes: it is `bound` at once.
@@ -35,6 +41,7 @@ the program, only the numbers of choices differ.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -56,7 +63,7 @@ from mazurka.ir.expressions import (
     walk,
 )
 from mazurka.ir.interpreter import Interpreter, State, StepRun
-from mazurka.ir.program import Assign, Check, Edge, Fault, Mode, Operation, Program, Role
+from mazurka.ir.program import FINISHED, Assign, Check, Edge, Fault, Mode, Operation, Program, Role
 from mazurka.ir.values.footprints import Footprints
 from mazurka.ir.values.rounds import strip_conversions
 
@@ -193,6 +200,22 @@ class _Uses:
         for edge in program.edges:
             self._enter(edge)
         self._spread()
+        self.private = self._find_private()
+        """By thread: its own cells that no other thread touches."""
+
+    def _find_private(self) -> list[set[int]]:
+        found = [
+            {address for address, cell in enumerate(self.program.cells) if cell.owner == number}
+            - {thread.counter}
+            for number, thread in enumerate(self.program.threads)
+        ]
+        for number, thread in enumerate(self.program.threads):
+            for edge in thread.edges:
+                touched = self.footprints.of_edge(edge)
+                for other, cells in enumerate(found):
+                    if other != number:
+                        cells -= touched.reads | touched.writes
+        return found
 
     def _enter(self, edge: Edge) -> None:
         if edge.guard is not None:
@@ -205,13 +228,13 @@ class _Uses:
                 continue
             targets = self.footprints.targets(operation.address, edge.choices)
             self._address(operation.address, edge.choices)
-            source = self._copied(operation.value)
+            source = self.copied(operation.value)
             if source is None:
                 self._value(operation.value, edge.choices)
             else:
                 self.copies.append(_Copy(source, targets))
 
-    def _copied(self, value: Expr) -> int | None:
+    def copied(self, value: Expr) -> int | None:
         """The cell whose value this is, as it is or converted without a change; None if it is
         something else."""
         inner, (low, high) = strip_conversions(value)
@@ -222,7 +245,7 @@ class _Uses:
 
     def _test(self, expr: Expr, choices: int) -> None:
         """Note the uses in an expression of which only the truth counts."""
-        cell = self._copied(expr)
+        cell = self.copied(expr)
         if cell is not None:
             self.thresholds[cell].add(0)
             return
@@ -255,7 +278,7 @@ class _Uses:
 
     def _compare(self, left: Expr, right: Expr, choices: int) -> None:
         for one, other in ((left, right), (right, left)):
-            cell = self._copied(one)
+            cell = self.copied(one)
             if isinstance(other, Const) and cell is not None:
                 self.thresholds[cell].add(other.value)
                 return
@@ -291,14 +314,15 @@ class _Uses:
         """Choose the outcomes to try of an edge."""
         edge = self.program.edges[number]
         found, exact = {0, edge.choices - 1}, True
-        for use in self._choice_uses(edge):
+        thread = bisect_right(self.program.first_edge, number) - 1
+        for use in self._choice_uses(edge, thread):
             places = _find_places(use.expr, use.thresholds, edge.choices)
             exact &= use.known and places is not None
             found |= places or set()
         near = {place + step for place in found for step in (-1, 0, 1)}
         return Sample(tuple(sorted(p for p in near if 0 <= p < edge.choices)), exact)
 
-    def _choice_uses(self, edge: Edge) -> Iterator[_Use]:
+    def _choice_uses(self, edge: Edge, thread: int) -> Iterator[_Use]:
         """Iterate over what is made of the choice."""
         for operation in edge.operations:
             if isinstance(operation, Check):
@@ -312,7 +336,110 @@ class _Uses:
                 continue
             targets = self.footprints.targets(operation.address, edge.choices)
             thresholds = {0}.union(*map(self._thresholds_of, targets))
-            yield _Use(operation.value, thresholds, self.spoilt.isdisjoint(targets))
+            known = self.spoilt.isdisjoint(targets)
+            if not known and isinstance(operation.address, Const):
+                followed = _Followed(self, thread, operation.address.value)
+                if followed.follow(edge, operation):
+                    thresholds, known = followed.thresholds, True
+            yield _Use(operation.value, thresholds, known)
+
+
+class _Followed:
+    """Where a thread keeps a number that it has chosen, and what it is compared with."""
+
+    def __init__(self, uses: _Uses, thread: int, cell: int) -> None:
+        self.uses, self.number, self.cell = uses, thread, cell
+        self.program, self.footprints = uses.program, uses.footprints
+        self.thread = self.program.threads[thread]
+        self.own = uses.private[thread]
+        self.holding: dict[int, set[int]] = defaultdict(set)
+        """For each location the cells that may hold the number."""
+        self.thresholds: set[int] = {0}
+        self.waiting: list[int] = []
+        self.most_choices = max(edge.choices for edge in self.thread.edges)
+
+    def follow(self, edge: Edge, chosen: Assign) -> bool:
+        """Follow the number from the edge on; whether it is only copied and compared."""
+        if self.cell not in self.own:
+            return False
+        if not self._pass(edge, set(), chosen):
+            return False
+        while self.waiting:
+            location = self.waiting.pop()
+            for each in self.thread.edges_at(location):
+                if not self._pass(each, set(self.holding[location])):
+                    return False
+        return True
+
+    def _pass(self, edge: Edge, holding: set[int], chosen: Assign | None = None) -> bool:
+        """Take an edge with some cells that may hold the number."""
+        if edge.guard is not None and not self._only_compares(edge.guard, holding, truth=True):
+            return False
+        if edge.subject is not None and not self._only_compares(edge.subject, holding):
+            return False
+        for operation in edge.operations:
+            if isinstance(operation, Check):
+                if not self._only_compares(operation.condition, holding, truth=True):
+                    return False
+            elif not self._store(operation, holding, edge.choices, is_chosen=operation is chosen):
+                return False
+        targets = {edge.target}
+        if edge.target == FINISHED and not self.thread.active:
+            targets.add(self.thread.entry)  # it may be started again
+        for target in targets:
+            if not holding <= self.holding[target]:
+                self.holding[target] |= holding
+                self.waiting.append(target)
+        return True
+
+    def _store(
+        self, operation: Assign, holding: set[int], choices: int, *, is_chosen: bool
+    ) -> bool:
+        if not self._only_compares(operation.address, holding):
+            return False
+        named = operation.address.value if isinstance(operation.address, Const) else None
+        if not is_chosen and self.uses.copied(operation.value) not in holding:
+            if not self._only_compares(operation.value, holding):
+                return False
+            if named is not None:
+                holding.discard(named)
+            return True
+        targets = self.footprints.targets(operation.address, choices)
+        for target in targets:
+            cell = self.program.cells[target]
+            self.thresholds |= {cell.low, cell.high}
+            if target == named and target in self.own:
+                holding.add(target)
+            elif target in self.uses.spoilt:
+                return False
+            else:
+                self.thresholds |= self.uses.thresholds[target]
+        return True
+
+    def _reached(self, address: Expr) -> tuple[int, ...]:
+        return self.footprints.targets(address, self.most_choices)
+
+    def _only_compares(self, expr: Expr, holding: set[int], *, truth: bool = False) -> bool:
+        """Whether cells that hold the number are compared with constants at most."""
+        cell = self.uses.copied(expr)
+        if cell is not None:
+            return cell not in holding or truth
+        match expr:
+            case Binary(operator, left, right) if operator in COMPARISONS:
+                for one, other in ((left, right), (right, left)):
+                    if isinstance(other, Const) and self.uses.copied(one) in holding:
+                        self.thresholds.add(other.value)
+                        return True
+            case Unary("not", operand):
+                return self._only_compares(operand, holding, truth=True)
+            case Conditional(test, then, otherwise):
+                return self._only_compares(test, holding, truth=True) and all(
+                    self._only_compares(part, holding, truth=truth) for part in (then, otherwise)
+                )
+            case Load(address):
+                if not holding.isdisjoint(self._reached(address)):
+                    return False
+        return all(self._only_compares(part, holding) for part in children(expr))
 
 
 @dataclass(frozen=True)
