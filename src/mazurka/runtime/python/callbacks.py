@@ -63,7 +63,7 @@ class Turns:
         for access in self._pending.pop(get_ident(), ()):
             access.settle()
 
-    def perform(self, action: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    def perform(self, action: Callable[..., Any], /, *arguments: Any, **named: Any) -> Any:
         """Call the C code, as the first operation."""
         self._begin()
         try:
@@ -71,7 +71,7 @@ class Turns:
         finally:
             self._end()
 
-    def aside(self, action: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    def aside(self, action: Callable[..., Any], /, *arguments: Any, **named: Any) -> Any:
         """Call other code in between: end an operation before it, and begin another after it."""
         self._end()
         try:

@@ -320,7 +320,7 @@ class FunctionHandle:
         self.function = function
         self._call = called
 
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
+    def __call__(self, /, *arguments: Any, **named: Any) -> Any:
         return self._call(*arguments, **named)
 
     def __getattr__(self, name: str) -> Any:

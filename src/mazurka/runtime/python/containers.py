@@ -304,7 +304,7 @@ def _prepare(part: Part, seen: Seen, site: int) -> PendingAccess:
 
 
 def perform(
-    part: Part, site: int, action: Callable[..., Any], *arguments: Any, **named: Any
+    part: Part, site: int, action: Callable[..., Any], /, *arguments: Any, **named: Any
 ) -> Any:
     """Perform an action on a container, as one access."""
     if session.current.ident != get_ident():
@@ -319,7 +319,7 @@ def perform(
 
 
 def perform_all(
-    parts: Sequence[Part], site: int, action: Callable[..., Any], *arguments: Any, **named: Any
+    parts: Sequence[Part], site: int, action: Callable[..., Any], /, *arguments: Any, **named: Any
 ) -> Any:
     """Perform an action on several containers, as one access."""
     if not parts or session.current.ident != get_ident():

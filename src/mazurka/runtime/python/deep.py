@@ -195,6 +195,7 @@ def perform_deep(
     values: Any,
     site: int,
     action: Callable[..., Any],
+    /,
     *arguments: Any,
     more: Sequence[Part] = (),
     attributes: Attributes = lambda thing: (),

@@ -460,7 +460,7 @@ def _call_unbound(function: Any, site: int) -> Any:
     return function
 
 
-def _call_bound(function: Any, site: int, /, thing: Any, *arguments: Any, **named: Any) -> Any:
+def _call_bound(function: Any, site: int, thing: Any, /, *arguments: Any, **named: Any) -> Any:
     """Call a method of C code that is given its object as the first argument."""
     return call(function.__get__(thing), site)(*arguments, **named)
 

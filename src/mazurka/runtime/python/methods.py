@@ -182,7 +182,7 @@ def bind_method(action: Any, container: Any, built_on: Family, name: str, site: 
     return partial(perform_method, action, container, plan, site)
 
 
-def perform_unbound(function: Any, site: int, /, thing: Any, *arguments: Any, **named: Any) -> Any:
+def perform_unbound(function: Any, site: int, thing: Any, /, *arguments: Any, **named: Any) -> Any:
     """`list.append(thing, ...)`"""
     method = bind_method(
         function.__get__(thing), thing, function.__objclass__, function.__name__, site
@@ -249,7 +249,7 @@ def sorts_by_code(key: Any, container: Any) -> bool:
     return any(catalogue.is_made(type(value)) for value in container)
 
 
-def _sort(container: list[Any], site: int, **named: Any) -> None:
+def _sort(container: list[Any], site: int, /, **named: Any) -> None:
     """Sort a list as `list.sort` does: it is empty until it is sorted, and must not change."""
     whole: list[Part] = [(container, list, How.CHANGE, None)]
 

@@ -332,7 +332,7 @@ _inside: dict[int, list[Any]] = {}
 
 
 def run_in_context(
-    function: Callable[..., Any], site: int, /, called: Any, *arguments: Any, **named: Any
+    function: Callable[..., Any], site: int, called: Any, /, *arguments: Any, **named: Any
 ) -> Any:
     """Perform `context.run(called, ...)`: enter the context, call the function, leave it."""
     context: Any = getattr(function, "__self__", None)

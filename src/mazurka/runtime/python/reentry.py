@@ -90,7 +90,7 @@ def _place_of(site: int) -> str:
 
 
 def perform_in_turns(
-    parts: Sequence[Part], site: int, action: Callable[..., Any], *arguments: Any, **named: Any
+    parts: Sequence[Part], site: int, action: Callable[..., Any], /, *arguments: Any, **named: Any
 ) -> Any:
     """Perform an action of C code on several objects, which may enter Python code."""
     if not parts or session.current.ident != get_ident():
@@ -117,14 +117,19 @@ def compute(thing: Any, site: int, action: Callable[..., Any], *arguments: Any) 
 
 
 def perform_split(
-    begin: Begin, site: int, action: Callable[..., Any], *arguments: Any, **named: Any
+    begin: Begin, site: int, action: Callable[..., Any], /, *arguments: Any, **named: Any
 ) -> Any:
     """Perform an action of C code that may enter Python code; to be called under control."""
     return _perform(SplitOperation(begin), site, action, *arguments, **named)
 
 
 def _perform(
-    operation: SplitOperation, site: int, action: Callable[..., Any], *arguments: Any, **named: Any
+    operation: SplitOperation,
+    site: int,
+    action: Callable[..., Any],
+    /,
+    *arguments: Any,
+    **named: Any,
 ) -> Any:
     place = _place_of(site)
     if not operation.pending and place not in learned.moving:
@@ -146,7 +151,9 @@ def _perform(
         operation.settle()
 
 
-def _perform_unsplit(place: str, action: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+def _perform_unsplit(
+    place: str, action: Callable[..., Any], /, *arguments: Any, **named: Any
+) -> Any:
     """Perform an action without a scheduling point; learn where Python code inside has some."""
     count = now.count
     try:

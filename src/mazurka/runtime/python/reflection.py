@@ -48,7 +48,7 @@ def get_own_attribute(function: Any, site: int, thing: Any, name: str) -> Any:
 
 @performs(CallEffect.READS_STATIC_ATTRIBUTE)
 def get_static_attribute(
-    function: Any, site: int, obj: Any, attr: str, *default: Any, **named: Any
+    function: Any, site: int, /, obj: Any, attr: str, *default: Any, **named: Any
 ) -> Any:
     """`inspect.getattr_static`, which finds an attribute without calling descriptors."""
     if session.current.ident == get_ident():

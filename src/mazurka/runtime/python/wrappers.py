@@ -116,7 +116,7 @@ def _lookup(kind: type) -> int | None:
 
 
 def use_wrapper(
-    thing: Any, site: int, function: Callable[..., Any], *arguments: Any, **named: Any
+    thing: Any, site: int, function: Callable[..., Any], /, *arguments: Any, **named: Any
 ) -> Any:
     """Perform an operation on a wrapper that changes it the first time, if ever."""
     if session.current.ident != get_ident():

@@ -6,13 +6,16 @@ import ast
 import inspect
 import re
 import sys
+import threading
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+import mazurka
 import mazurka.runtime.rewrite
 from mazurka.runtime.core.sites import BEGIN_ROUND
+from mazurka.runtime.python import events
 from mazurka.runtime.python.events import EVENTS, Events, events_of
 
 PER_MODULE = frozenset(
@@ -93,3 +96,32 @@ def test_rewriters_know_events_from_the_class_alone() -> None:
 
 def test_events_are_found_where_the_interpreter_is_fastest() -> None:
     assert type(events_of(sys)) is ModuleType
+
+
+# -- arguments by name ---------------------------------------------------------------------------
+
+
+def test_what_passes_calls_on_takes_its_own_arguments_by_position() -> None:
+    """Any name may be one of the program's: `ast.Dict(keys=[], values=[])`."""
+    taken = []
+    for file in Path(events.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.FunctionDef) and node.args.kwarg and node.args.args:
+                taken.append(f"{node.name}({', '.join(one.arg for one in node.args.args)})")
+    assert taken == ["get_static_attribute(obj, attr)"], taken  # as `inspect.getattr_static`
+
+
+def test_names_of_arguments_are_the_program_s() -> None:
+    def test() -> None:
+        found = []
+        threads = [
+            threading.Thread(target=lambda: found.append(ast.Dict(keys=[], values=[])))
+            for _ in range(2)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert [one.values for one in found] == [[], []]
+
+    assert mazurka.explore(test, preemptions=0).verdict == "holds"

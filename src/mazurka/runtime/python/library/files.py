@@ -109,7 +109,9 @@ class FileOperation:
             if self.places == before:
                 return turn
 
-    def perform(self, site: int, action: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    def perform(
+        self, site: int, action: Callable[..., Any], /, *arguments: Any, **named: Any
+    ) -> Any:
         """Perform an action as this operation."""
         turn = self.stand(site)
         self.keep()
@@ -204,7 +206,7 @@ def _only_asks(frame: FrameType | None) -> bool:
     return False
 
 
-def _call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+def _call(function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Any:
     """Call a function; put what is in a folder in order."""
     result = function(*arguments, **named)
     if function is os.listdir:

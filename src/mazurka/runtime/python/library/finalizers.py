@@ -56,7 +56,7 @@ class Finalizers:
         self._taken.clear()
         self._made.clear()
 
-    def make(self, finalizer: Any, target: Any, *arguments: Any, **named: Any) -> None:
+    def make(self, finalizer: Any, target: Any, /, *arguments: Any, **named: Any) -> None:
         """Make a finalizer; whoever does that names it."""
         run = session.current
         if run.ident != get_ident():

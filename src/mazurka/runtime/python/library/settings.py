@@ -92,7 +92,7 @@ class _Change:
         self._owner = () if self._function is function else (function.__self__,)
         self.__qualname__: str = self._function.__qualname__
 
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
+    def __call__(self, /, *arguments: Any, **named: Any) -> Any:
         self._keep(*self._owner, *arguments)
         setting, keeper = self._setting, self._setting.keeper
         before = keeper.read() if keeper is not None and setting.is_hidden else None

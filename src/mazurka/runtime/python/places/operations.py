@@ -54,6 +54,7 @@ def perform_at(
     site: int,
     words: str,
     action: Callable[..., Any],
+    /,
     *arguments: Any,
     **named: Any,
 ) -> Any:
