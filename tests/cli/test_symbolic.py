@@ -13,6 +13,8 @@ from mazurka.report.answer import HOLDS, INCONCLUSIVE, VIOLATED
 from mazurka.report.observer import progress_text
 from mazurka.search import Silent, Statistics
 from mazurka.symbolic import options as symbolic_options
+from mazurka.symbolic import portfolio
+from mazurka.symbolic.portfolio import ProofBeside
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 WIDE = """
@@ -216,11 +218,19 @@ def test_an_invariant_that_cannot_be_written(tmp_path: Path) -> None:
         check(EXAMPLES / "peterson.py", invariant=str(tmp_path / "missing" / "file"))
 
 
-def test_two_searches_side_by_side() -> None:
+def test_searches_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
     proved = check(EXAMPLES / "philosophers_ordered.py", engine="symbolic")
     assert (proved.verdict, proved.strategy) == (HOLDS, "portfolio")
+    assert {"pdr has decided", "bdd has decided"} & set(proved.notes)
+    monkeypatch.setattr(portfolio, "has_diagrams", lambda: False)
+    proved = check(EXAMPLES / "philosophers_ordered.py", engine="symbolic")
     assert "an inductive invariant" in proved.scope
     assert "pdr has decided" in proved.notes
+    monkeypatch.setattr(portfolio, "has_diagrams", lambda: True)
+    monkeypatch.setattr(ProofBeside, "begin", lambda beside: None)
+    proved = check(EXAMPLES / "philosophers_ordered.py", engine="symbolic", rounds=1000)
+    assert "a decision diagram of all" in proved.scope
+    assert "bdd has decided" in proved.notes
     broken = check(EXAMPLES / "lost_update.py", engine="symbolic", interleaving="peephole")
     assert broken.verdict == VIOLATED
 

@@ -57,15 +57,18 @@ class DiagramSearch(CircuitSearch):
 
     def conduct(self, circuit: Circuit) -> None:
         with DiagramSolver(waiting=self.wait_for) as solver:
-            reach = _Reaching(self, circuit)
-            self.parts = len(reach.partition.parts)
+            reach = Reaching(self, circuit)
             self.doing = f"making diagrams of {self.parts:,} parts"
             found = solver.reach(reach.problem, self.hear, reach.report)
         if found is not None:
-            self.covered, self.states = found.passes, found.states
-            self.conclude(circuit, reach.partition, found)
-            complete = not self.limits
-            self.stop_notes = reach.ends.describe(self.options.properties, complete=complete)
+            self.accept(reach, found)
+
+    def accept(self, reach: Reaching, found: AllStates) -> None:
+        """All states have been found."""
+        self.covered, self.states = found.passes, found.states
+        self.conclude(reach.circuit, reach.partition, found)
+        complete = not self.limits
+        self.stop_notes = reach.ends.describe(self.options.properties, complete=complete)
 
     def divide(self, circuit: Circuit) -> Partition:
         """The parts of the circuit."""
@@ -107,13 +110,14 @@ class DiagramSearch(CircuitSearch):
         return (f"{told}; states as a diagram of up to {self.nodes:,} nodes",)
 
 
-class _Reaching:
+class Reaching:
     """What is asked of the process, and what becomes of its answers."""
 
     def __init__(self, owner: DiagramSearch, circuit: Circuit) -> None:
         self.owner, self.circuit = owner, circuit
         self.ends = Ends(circuit)
         self.partition = owner.divide(circuit)
+        owner.parts = len(self.partition.parts)
         named = [(name, circuit.bad) for name in circuit.bad]
         named += [(name, circuit.unknown) for name in circuit.unknown]
         named += [(name, self.ends.unseen) for name in self.ends.unseen]

@@ -22,9 +22,14 @@ def require_solver() -> None:
         )
 
 
+def has_diagrams() -> bool:
+    """Whether there is a package for decision diagrams that is fast."""
+    return find_spec("dd") is not None and find_spec("dd.cudd") is not None
+
+
 def require_diagrams() -> None:
     """Refuse to search where there is no package for decision diagrams, or a slow one."""
-    if find_spec("dd") is None or find_spec("dd.cudd") is None:
+    if not has_diagrams():
         raise OptionError(
             "--strategy bdd needs decision diagrams, which are not installed (the package dd with"
             " CUDD): pip install 'mazurka[bdd]'; where there is no such wheel, pdr may prove the"

@@ -1,16 +1,20 @@
-"""A bounded search and a search for an inductive invariant side by side: the first to decide wins.
+"""A bounded search and searches for a proof side by side: the first to decide wins.
 
 Each solver runs in a process of its own, so the two need no threads here: the bounded search is
 conducted as always (`mazurka.symbolic.bmc`), and while it waits for its solver, or has finished a
 frame, the other solver is asked whether it has something to say.  What that is, `InvariantSearch`
 judges as it does alone: an invariant is checked, a way to a violation is followed.
 
-Both answers are answers about the program, so it does not matter who is first.  What the bounded
+Where all cells are small, decision diagrams (`mazurka.symbolic.bdd`) look for all states in a third
+process: with little data they are often the first, and with wide numbers they are of no use.  They
+are given a part of the memory, and are left out where an invariant is to be written.
+
+All answers are answers about the program, so it does not matter who is first.  What the bounded
 search alone cannot know (executions that are longer than it looks ahead) does not count once there
 is a proof; what neither knows makes the answer inconclusive, as with each alone.
 
 With `--deterministic` the search for an invariant begins where the bounded search has ended without
-a decision.
+a decision, and there are no diagrams.
 """
 
 from __future__ import annotations
@@ -20,10 +24,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mazurka.search import ExplainedPart, Statistics
-from mazurka.symbolic.bmc import CircuitSearch, FrameLoop
+from mazurka.symbolic.bdd import DiagramSearch, Reaching
+from mazurka.symbolic.bmc import CircuitSearch, FrameLoop, SearchSubject
 from mazurka.symbolic.circuit import Circuit
 from mazurka.symbolic.explaining import explain_circuit
-from mazurka.symbolic.options import INTERLEAVING, PLAIN_INTERLEAVINGS
+from mazurka.symbolic.options import INTERLEAVING, PLAIN_INTERLEAVINGS, has_diagrams
 from mazurka.symbolic.pdr import (
     InvariantFile,
     InvariantSearch,
@@ -31,12 +36,18 @@ from mazurka.symbolic.pdr import (
     describe_progress,
 )
 from mazurka.symbolic.reaching import Answer
+from mazurka.symbolic.solving.diagrams import DiagramSolver
 from mazurka.symbolic.solving.property_directed import Progress
+from mazurka.symbolic.solving.reachability import ReachProgress
 from mazurka.symbolic.solving.solver import PULSE_SECONDS, SatSolver, SolverFailure
 
 BRIEF_SECONDS = 0.02
 BURST_SECONDS = 0.2
 """For so long, or one answer more, the bounded search waits while this one goes on."""
+MOST_BITS = 12
+"""Cells with more bits are wide."""
+MEMORY_PARTS = 4
+"""Decision diagrams get one of so many parts of the memory."""
 
 
 class Decided(Exception):  # noqa: N818 - it is control flow, not an error
@@ -44,10 +55,11 @@ class Decided(Exception):  # noqa: N818 - it is control flow, not an error
 
 
 class PortfolioSearch(CircuitSearch):
-    """A bounded search with a search for an invariant beside it."""
+    """A bounded search with searches for a proof beside it."""
 
     beside: ProofBeside | None = None
-    """The other search while it runs."""
+    """The search for an invariant while it runs."""
+    diagrams: DiagramsBeside | None = None
     prover: InvariantSearch | None = None
     decided_by = "bmc"
     file: InvariantFile | None = None
@@ -59,6 +71,8 @@ class PortfolioSearch(CircuitSearch):
             self.prover = beside.prover
             try:
                 if not self.options.deterministic:
+                    if self.file is None and suit_diagrams(circuit, self.subject):
+                        self.diagrams = DiagramsBeside(self)
                     self.beside = beside
                     beside.begin()
                 FrameLoop(self, circuit, solver).search()
@@ -70,27 +84,34 @@ class PortfolioSearch(CircuitSearch):
                 self.beside = None
                 if beside.is_busy:
                     beside.end()
+                if self.diagrams is not None:
+                    self.diagrams.end()
         if beside.has_decided:
-            self.accept(beside.prover)
+            self.accept(beside.prover, "pdr")
+        elif self.diagrams is not None and self.diagrams.has_decided:
+            self.accept(self.diagrams.search, "bdd")
 
     def wait(self, solver: SatSolver) -> None:
         super().wait(solver)
-        if self.beside is not None and self.beside.listen():
+        if self.beside is None:
+            return
+        if self.beside.listen() or (self.diagrams is not None and self.diagrams.listen()):
             raise Decided
 
     def solver_bytes(self, solver: SatSolver) -> int:
         others = self.beside.solvers if self.beside is not None else []
         known = {id(each): each for each in (solver, self.solver, *others) if each is not None}
-        return sum(each.resident_bytes() for each in known.values())
+        used = sum(each.resident_bytes() for each in known.values())
+        return used + (self.diagrams.resident_bytes() if self.diagrams is not None else 0)
 
     def statistics(self) -> Statistics:
         found = super().statistics()
         beside = "" if self.prover is None else self.prover.doing
         return replace(found, doing=f"{found.doing}  pdr {beside}") if beside else found
 
-    def accept(self, prover: InvariantSearch) -> None:
-        """Take over what the search for an invariant has found."""
-        self.decided_by = "pdr"
+    def accept(self, prover: CircuitSearch, name: str) -> None:
+        """Take over what another search has found."""
+        self.decided_by = name
         self.violation, self.proof = prover.violation, prover.proof
         self.limits, self.stop_notes = prover.limits, prover.stop_notes
         if prover.violation is not None:
@@ -105,6 +126,60 @@ class PortfolioSearch(CircuitSearch):
         told = super().describe_effort()
         decided = self.violation is not None or not self.limits
         return (*told, f"{self.decided_by} has decided") if decided else told
+
+
+def suit_diagrams(circuit: Circuit, subject: SearchSubject) -> bool:
+    """Whether decision diagrams may be of use: all cells are small, and it is a question about
+    single states."""
+    small = all(slot.width <= MOST_BITS for slot in circuit.bits.layout.slots)
+    return small and type(subject) is SearchSubject and has_diagrams()
+
+
+class DiagramsBeside:
+    """The search of all states, which is heard of when there is time."""
+
+    def __init__(self, owner: PortfolioSearch) -> None:
+        self.search = _BesideDiagrams(owner)
+        circuit = self.search.circuit = self.search.encode()
+        self.reach = Reaching(self.search, circuit)
+        self.solver = DiagramSolver()
+        self.has_decided = self.has_ended = False
+        self.solver.begin(self.reach.problem, self.search.hear, self.reach.report)
+
+    def listen(self) -> bool:
+        """Hear what there is to hear; whether it has come to an end with an answer."""
+        if self.has_ended:
+            return False
+        try:
+            self.solver.listen()
+        except SolverFailure:  # most likely it had no memory left; the other searches go on
+            self.has_ended = True
+            return False
+        if self.solver.is_over:
+            self.has_ended = True
+            if self.solver.found is not None:
+                self.search.accept(self.reach, self.solver.found)
+            self.has_decided = self.search.violation is not None or not self.search.limits
+        return self.has_decided
+
+    def resident_bytes(self) -> int:
+        return 0 if self.has_ended else self.solver.resident_bytes()
+
+    def end(self) -> None:
+        """End the process: it may be in the middle of something."""
+        self.solver.kill()
+        self.has_ended = True
+
+
+class _BesideDiagrams(DiagramSearch):
+    """A search of all states that says nothing while it works, with a part of the memory."""
+
+    def __init__(self, owner: PortfolioSearch) -> None:
+        super().__init__(owner.program, owner.options, owner.observer, owner.subject)
+        self.limit_bytes = owner.limit_bytes // MEMORY_PARTS
+
+    def hear(self, progress: ReachProgress) -> None:
+        self.nodes = max(self.nodes, progress.nodes)
 
 
 class _BesideSearch(InvariantSearch):

@@ -44,23 +44,45 @@ class DiagramSolver(Solver):
     ) -> AllStates | None:
         """Find them; `report` hears of each target that can hold, and says whether to go on.  None
         where it has said no."""
+        self.begin(problem, tell, report)
+        while not self.is_over:
+            self._take(self._hear())
+        return self.found
+
+    def begin(
+        self,
+        problem: ReachProblem,
+        tell: Callable[[ReachProgress], None],
+        report: Callable[[TargetFound], bool],
+    ) -> None:
+        """The same for who does not wait: `listen` now and then, until it is over."""
+        self.inputs, self.tell, self.report = problem.inputs, tell, report
+        self.lasso: LassoFrames | None = None
+        self.found: AllStates | None = None
+        self.is_over = False
         self._send(REACH, problem.to_numbers())
-        lasso = None
-        while True:
-            command, numbers = self._hear()
-            if command == PROGRESS:
-                tell(ReachProgress(*numbers))
-                self._send(PROGRESS, [1])
-            elif command == FOUND:
-                goes_on = report(_read_target(numbers, problem.inputs))
-                self._send(PROGRESS, [int(goes_on)])
-                if not goes_on:
-                    return None
-            elif command == LASSO:
-                lasso = LassoFrames(_read_frames(numbers, problem.inputs), numbers[0])
-                self._send(PROGRESS, [1])
-            else:
-                return AllStates(int("".join(map(str, numbers[1:]))), numbers[0], lasso)
+
+    def listen(self) -> None:
+        """Hear what has been said meanwhile."""
+        while not self.is_over and self._process.has_answered(0.0):
+            self._take(self._process.read_answer())
+
+    def _take(self, message: tuple[bytes, array[int]]) -> None:
+        """Hear a message, and answer it."""
+        command, numbers = message
+        if command == PROGRESS:
+            self.tell(ReachProgress(*numbers))
+            self._send(PROGRESS, [1])
+        elif command == FOUND:
+            goes_on = self.report(_read_target(numbers, self.inputs))
+            self._send(PROGRESS, [int(goes_on)])
+            self.is_over = not goes_on
+        elif command == LASSO:
+            self.lasso = LassoFrames(_read_frames(numbers, self.inputs), numbers[0])
+            self._send(PROGRESS, [1])
+        else:
+            states = int("".join(map(str, numbers[1:])))
+            self.found, self.is_over = AllStates(states, numbers[0], self.lasso), True
 
 
 def _read_target(numbers: array[int], inputs: int) -> TargetFound:

@@ -1,10 +1,12 @@
-"""Bounded model checking and property-directed reachability side by side.
+"""Bounded model checking, property-directed reachability and decision diagrams side by side.
 
-One finds violations and proves models whose executions end, the other one proves models whose
-executions do not: `mazurka.symbolic.portfolio` runs both, and takes the first answer.  What each
-relies on is said in `mazurka.symbolic.strategies.bmc` and `mazurka.symbolic.strategies.pdr`.
+The first finds violations and proves models whose executions end, the second proves models whose
+executions do not, and the third finds all states where data are small:
+`mazurka.symbolic.portfolio` runs them, and takes the first answer.  What each relies on is said in
+`mazurka.symbolic.strategies.bmc`, `mazurka.symbolic.strategies.pdr` and
+`mazurka.symbolic.strategies.bdd`.
 
-Keeps assertions, all other faults, deadlocks, and races, as both do.
+Keeps assertions, all other faults, deadlocks, and races, as all three do.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ def run(program: Program, options: SearchOptions, observer: Observer) -> SearchR
 
 STRATEGY = Strategy(
     name="portfolio",
-    summary="bmc and pdr side by side: the first that decides has the answer",
+    summary="bmc, pdr and (small data) bdd side by side: the first to decide has the answer",
     preserves=frozenset({"assert", "deadlock", "race"}),
     orders=("dfs",),
     takes_any_choice=True,
