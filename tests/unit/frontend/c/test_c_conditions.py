@@ -1,4 +1,4 @@
-"""Condition variables as POSIX has them: any waiter is woken, and waits may end without a reason."""
+"""Condition variables as POSIX has them: any waiter is woken, and waits may end by themselves."""
 
 from __future__ import annotations
 
