@@ -22,8 +22,8 @@ from __future__ import annotations
 
 from _thread import get_ident
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import FunctionType, GetSetDescriptorType, MappingProxyType, MemberDescriptorType
 from typing import Any, Final, TypeAlias
 
 from mazurka.runtime.core.insides import (
@@ -201,11 +201,12 @@ def perform_deep(
     attributes: Attributes = lambda thing: (),
     how: How = How.READ_ALL,
     apart: bool = False,
-    **named: Any,
+    named: Mapping[str, Any] = MappingProxyType({}),
 ) -> Any:
     """Perform an operation that reads or changes (`how`) values and all in them, as one access.
 
-    With `apart`, it reads all attributes of the objects among them, as `pickle` does.
+    With `apart`, it reads all attributes of the objects among them, as `pickle` does.  Arguments
+    that the program gives by name are in `named`: they may be called like those here.
     """
     if session.current.ident != get_ident():
         return action(*arguments, **named)

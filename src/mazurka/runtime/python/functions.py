@@ -131,7 +131,7 @@ def read_deeply(function: Callable[..., Any], site: int, /, *arguments: Any, **n
         return perform_through(parts, site, function, arguments, named, sources)
     values = (*arguments, *named.values())
     action = _order_sets(function, arguments)
-    return perform_deep(values, site, action, *arguments, more=more, **named)
+    return perform_deep(values, site, action, *arguments, more=more, named=named)
 
 
 def _order_sets(function: Any, arguments: _Arguments) -> Any:
@@ -177,7 +177,7 @@ def _touch_deeply(
     more = [*parts, *opaque_parts(values)]
     how, apart = How.CHANGE, not now.alone and is_foreign(function)
     return perform_deep(
-        values, site, function, *arguments, more=more, how=how, apart=apart, **named
+        values, site, function, *arguments, more=more, how=how, apart=apart, named=named
     )
 
 
@@ -190,7 +190,7 @@ def take_all_apart(
     progress()
     values = (*arguments, *named.values())
     more = [*opaque_parts(values), *parts_of(_REDUCERS)]
-    return perform_deep(values, site, function, *arguments, more=more, apart=True, **named)
+    return perform_deep(values, site, function, *arguments, more=more, apart=True, named=named)
 
 
 _REDUCERS: Final = (copyreg.dispatch_table, vars(copyreg)["_extension_registry"])
@@ -368,7 +368,7 @@ def _move(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
     owner = parts_of_opaque(function.__self__)
     if issubclass(type(function.__self__), Pickler) and function.__name__ == "dump":
         values, more = (*arguments, *named.values()), [*owner, *parts_of(_REDUCERS)]
-        return perform_deep(values, site, function, *arguments, more=more, apart=True, **named)
+        return perform_deep(values, site, function, *arguments, more=more, apart=True, named=named)
     if function.__name__ not in catalogue.READS_ARGUMENTS:
         return _touch_deeply(owner, function, site, arguments, named)
     through = function.__name__ in catalogue.WRITES_LINES

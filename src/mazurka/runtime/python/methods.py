@@ -125,7 +125,7 @@ def perform_method(
     parts: list[Part] = [(container, built_on, how, key)]
     if not alone:
         if built_on in LISTS and name in COMPARES and _is_compound(key):
-            return perform_deep((container, key), site, action, *arguments, more=parts, **named)
+            return perform_deep((container, key), site, action, *arguments, more=parts, named=named)
         parts += [*containers.parts_of(arguments), *iterator_parts(arguments)]
         sources = catalogue.sources_of_method(name)
         if any(map(runs_code, arguments[sources])):

@@ -106,8 +106,9 @@ def test_what_passes_calls_on_takes_its_own_arguments_by_position() -> None:
     taken = []
     for file in Path(events.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.FunctionDef) and node.args.kwarg and node.args.args:
-                taken.append(f"{node.name}({', '.join(one.arg for one in node.args.args)})")
+            if isinstance(node, ast.FunctionDef) and node.args.kwarg:
+                own = [one.arg for one in (*node.args.args, *node.args.kwonlyargs)]
+                taken += [f"{node.name}({', '.join(own)})"] if own else []
     assert taken == ["get_static_attribute(obj, attr)"], taken  # as `inspect.getattr_static`
 
 

@@ -45,7 +45,7 @@ def print_text(function: Callable[..., Any], site: int, /, *arguments: Any, **na
         if _is_kept(stream):
             file = stream
     more = parts_of_opaque(file) if _is_of_c(file) else []
-    return perform_deep(arguments, site, function, *arguments, more=more, **named)
+    return perform_deep(arguments, site, function, *arguments, more=more, named=named)
 
 
 class _Shown:

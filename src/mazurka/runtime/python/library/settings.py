@@ -79,7 +79,7 @@ def _touch_given(
     values = (*arguments, *named.values())
     note_generators(action, values, site)
     more = [*parts_at([part]), *opaque_parts(values)]
-    return perform_deep(values, site, action, *arguments, more=more, how=How.CHANGE, **named)
+    return perform_deep(values, site, action, *arguments, more=more, how=How.CHANGE, named=named)
 
 
 class _Change:
