@@ -56,6 +56,8 @@ UNABATED = 0.5
 LEAST_SECONDS = 1e-9
 PASSING = frozenset({"transitions", "cancelled"})
 """Limits of the search of states that are not the user's."""
+LEAST_LEFT = 0.2
+"""With fewer seconds left, `auto` does not turn."""
 LEAST_TURN = 60.0
 """How many seconds the circuit has at least behind the end of the memory."""
 LEAST_BYTES = 150_000_000
@@ -111,10 +113,19 @@ class TurningSearch:
         if self.missing is not None:
             notes = (*chosen.result.notes, self.missing)
             return replace(chosen, result=replace(chosen.result, notes=notes))
+        if self.has_no_time():
+            kept = [each for each in chosen.result.limits if each not in PASSING]
+            limits = tuple(dict.fromkeys((*kept, "time")))
+            return replace(chosen, result=replace(chosen.result, limits=limits))
         result = self.search_circuit(why, after_memory="memory" in chosen.result.limits)
         if result.violation is not None or not result.limits:
             return Chosen(self.circuit, why, put_before(result, chosen.result, why))
         return replace(chosen, result=join(chosen.result, result))
+
+    def has_no_time(self) -> bool:
+        """Whether the time is up: a circuit beside the states has had its part of it."""
+        limit = self.options.limit_seconds
+        return limit is not None and time.perf_counter() - self.began > limit - LEAST_LEFT
 
     def search_states(self, growth: StateGrowth) -> Chosen:
         options = self.options

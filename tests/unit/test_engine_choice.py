@@ -230,6 +230,12 @@ def test_where_neither_decides_both_limits_are_named(monkeypatch: pytest.MonkeyP
     assert "no violation within 5 rounds, then time" in chosen.result.notes[-1]
 
 
+def test_nobody_turns_when_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = fake(monkeypatch, NO_MEMORY, PROVED)
+    chosen = auto.search(PROGRAM, replace(USUAL, limit_seconds=auto.LEAST_LEFT / 2), Silent())
+    assert (chosen.result.limits, asked) == (("memory", "time"), [])
+
+
 def test_what_is_missing_is_told_behind_the_end_of_the_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

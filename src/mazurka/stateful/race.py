@@ -17,7 +17,7 @@ search wrong, nor a lack of one right.  A failure of the first choice is one of 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 
@@ -207,10 +207,21 @@ class Race:
             if self.has_answered(position):
                 return chosen
         chosen = self.answers[0]
+        notes = (*chosen.result.notes, *self.describe_apart())
+        chosen = replace(chosen, result=replace(chosen.result, notes=notes))
         if self.interrupted:
             limits = tuple({*chosen.result.limits, "interrupted"} - {"cancelled"})
             chosen = replace(chosen, result=replace(chosen.result, limits=limits))
         return chosen
+
+    def describe_apart(self) -> Iterator[str]:
+        """How far those came that work apart, and have not decided."""
+        for position, chosen in self.answers.items():
+            if self.contenders[position].apart:
+                figures = chosen.result.statistics
+                far = f"{figures.unrolled or 0:,} {figures.unrolled_unit}s"
+                ended = "; ".join(chosen.result.limits)
+                yield f"{chosen.strategy.name} beside it: no violation within {far}, then {ended}"
 
 
 def is_answer(result: SearchResult, options: SearchOptions) -> bool:

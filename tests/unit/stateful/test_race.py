@@ -207,6 +207,9 @@ def test_one_that_works_apart_has_decided_only_if_it_knows_all() -> None:
     assert race(lambda options: DONE, lambda options: bounded, apart=[1]).run().result is DONE
     chosen = race(lambda options: NO_MEMORY, lambda options: bounded, apart=[1]).run()
     assert chosen.result.limits == ("memory",)
+    assert chosen.result.notes == (
+        "s1 beside it: no violation within 0 steps, then some execution has more than 5 rounds",
+    )
 
 
 def test_somebody_outside_stops_those_that_do_not_work_apart() -> None:
@@ -219,4 +222,4 @@ def test_somebody_outside_stops_those_that_do_not_work_apart() -> None:
         searches = [until_cancelled] * (1 + rivals)
         chosen = race(*searches, apart, apart=[1 + rivals], cancelled=lambda: True).run()
         assert chosen.result is DONE
-    assert race(*[until_cancelled] * 2, cancelled=lambda: True).run().result is CANCELLED
+    assert race(*[until_cancelled] * 2, cancelled=lambda: True).run().result == CANCELLED
