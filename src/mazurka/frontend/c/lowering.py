@@ -133,6 +133,8 @@ class CProgram:
     results: int = 0
     """The address of the first thread's result; 0 where nobody asks."""
     keys: int = 0
+    first: int = 0
+    """The first cell that is memory of the program."""
     initial_values: Callable[[tree.Variable], list[int]] = lambda variable: []
     """The first values of a variable's cells."""
 

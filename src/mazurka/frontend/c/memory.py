@@ -85,7 +85,8 @@ def find_flag(low: CLowering, place: ObjectPlace) -> Expr | None:
     result: Expr = ZERO
     for first, last, flags in reversed(intervals):
         inside = both(binary("ge", address, Const(first)), binary("lt", address, Const(last)))
-        result = conditional(inside, binary("add", address, Const(flags - first)), result)
+        flag = Element(Const(flags), binary("sub", address, Const(first)), last - first, 1)
+        result = conditional(inside, flag, result)
     return result
 
 

@@ -18,7 +18,9 @@ from mazurka.frontend.c.types import (
 )
 from mazurka.frontend.c.values import ObjectPlace, Scalar
 from mazurka.frontend.kit.arithmetic import binary, element
-from mazurka.ir.expressions import Const, Element, Expr
+from mazurka.frontend.kit.shapes import MOST_CELLS
+from mazurka.ir.expressions import ZERO, Const, Element, Expr
+from mazurka.ir.program import Check, Fault, Kind, Span
 
 
 def place_of(low: CLowering, node: tree.Expression) -> ObjectPlace:
@@ -29,10 +31,25 @@ def place_of(low: CLowering, node: tree.Expression) -> ObjectPlace:
     return handler(low, node)
 
 
-def follow(low: CLowering, pointer: Scalar, type_: CType, title: str) -> ObjectPlace:
-    """The object that a pointer leads to."""
+def follow(low: CLowering, pointer: Scalar, type_: CType, title: str, span: Span) -> ObjectPlace:
+    """The object that a pointer leads to.
+
+    A null pointer to a structure is refused here: a member behind the first has another address,
+    which might be that of a cell.  The form of the address keeps analyses that do not see the check
+    away from cells that are no memory.
+    """
     address = pointer.expr
     shared = True
+    message = f"`{title}` follows a pointer that is null or leads nowhere"
+    if isinstance(address, Const):
+        if address.value not in low.machine.memory and low.automaton is not None and low.reachable:
+            low.fail(Fault.MEMORY, message, span)
+    elif low.automaton is not None and not is_scalar(type_):
+        address = low.hold(address, span, pointer.type)
+        check = Check(binary("gt", address, ZERO), Fault.MEMORY, message)
+        low.step(Kind.LOCAL, span, title, operations=(check,))
+        first = Const(low.machine.first)
+        address = Element(first, binary("sub", address, first), MOST_CELLS, 1)
     if isinstance(address, Const) and 0 < address.value < len(low.program.storage.cells):
         owner = low.program.storage.cells[address.value].owner
         shared = owner is None or owner != low.number
@@ -100,13 +117,13 @@ def _name(low: CLowering, node: tree.Name) -> ObjectPlace:
 @denotes(tree.Dereference)
 def _dereference(low: CLowering, node: tree.Dereference) -> ObjectPlace:
     pointer = low.scalar(node.operand)
-    return follow(low, pointer, node.type, node.text)
+    return follow(low, pointer, node.type, node.text, node.span)
 
 
 @denotes(tree.Member)
 def _member(low: CLowering, node: tree.Member) -> ObjectPlace:
     if node.arrow:
-        base = follow(low, low.scalar(node.base), node.record, node.text)
+        base = follow(low, low.scalar(node.base), node.record, node.text, node.span)
     else:
         base = place_of(low, node.base)
     way = node.record.find(node.name)
@@ -134,7 +151,7 @@ def _subscript(low: CLowering, node: tree.Subscript) -> ObjectPlace:
         return locate(low, node, array, base.operand.type, index.expr)
     pointer, index = low.scalar(base), low.scalar(node.index)
     moved = move_pointer(low, pointer, index, node)
-    return follow(low, moved, node.type, node.text)
+    return follow(low, moved, node.type, node.text, node.span)
 
 
 def locate(
@@ -144,7 +161,7 @@ def locate(
     if not type_.length:
         pointer = Scalar(PointerType(type_.element, 64), array.address)
         moved = move_pointer(low, pointer, Scalar(node.type, index), node)
-        return follow(low, moved, node.type, node.text)
+        return follow(low, moved, node.type, node.text, node.span)
     stride = low.machine.layouts.cells(type_.element)
     if isinstance(index, Const) and isinstance(array.address, Const):
         if not 0 <= index.value < type_.length:

@@ -125,6 +125,7 @@ def _build(
     plan = CThread(0, "main", main.span, function=main)
     machine.plans.append(plan)
     _place_results(machine)
+    machine.first = len(draft.storage.cells)
     static = CLowering(draft, 0, None, machine=machine, plan=plan, survey=survey)
     machine.initial_values = lambda variable: find_initial_values(static, variable)
     _place_globals(machine, survey)

@@ -124,14 +124,15 @@ class _Plan:
 
     def widen(self, other: _Plan) -> bool:
         """Add the values of another plan; return whether that changed anything."""
-        before = (self.low, self.high, self.points, self.stored)
+        before = (self.low, self.high, self.points, self.stored, self.counter)
         self.low, self.high = min(self.low, other.low), max(self.high, other.high)
         if self.points is None or other.points is None:
             self.points = None
         else:
             self.points = tuple(sorted({*self.points, *other.points}))
         self.stored |= other.stored
-        return before != (self.low, self.high, self.points, self.stored)
+        self.counter &= other.counter  # or the coding of the two would differ
+        return before != (self.low, self.high, self.points, self.stored, self.counter)
 
 
 def make_layout(program: Program) -> Layout:

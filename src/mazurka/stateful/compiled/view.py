@@ -98,7 +98,7 @@ class ProgramView:
             for code in range(1 << slot.width):
                 known = slot.points is None or code < len(slot.points)
                 location = slot.decode(code) if known else None
-                in_use = location is not None and location < len(thread.locations)
+                in_use = location is not None and 0 <= location < len(thread.locations)
                 yield number, location if in_use else None
 
     def enter_races(self) -> None:

@@ -35,7 +35,7 @@ def target_of(low: CLowering, node: tree.Expression) -> ObjectPlace | None:
     from mazurka.frontend.c.places_of import follow
 
     held = Scalar(pointer.type, low.hold(pointer.expr, node.span, pointer.type))
-    return follow(low, held, type_, inner.text)
+    return follow(low, held, type_, inner.text, node.span)
 
 
 def sync_object(low: CLowering, node: tree.Expression, shape: Shape) -> Reference:

@@ -148,7 +148,8 @@ def _strcpy(low: CLowering, node: tree.Call) -> Scalar:
     assert isinstance(kind, PointerType)
     for offset, byte in enumerate(source.data):
         moved = move_pointer(low, target, Scalar(IntegerType("int", 32, True), Const(offset)), node)
-        place = follow(low, moved, kind.target, f"{node.arguments[0].text}[{offset}]")
+        name = f"{node.arguments[0].text}[{offset}]"
+        place = follow(low, moved, kind.target, name, node.span)
         write(low, place, Scalar(kind.target, Const(byte)), node.span)
     return target
 

@@ -20,9 +20,10 @@ from mazurka.frontend.c.types import (
 )
 from mazurka.frontend.c.values import Scalar
 from mazurka.frontend.kit.arithmetic import binary
+from mazurka.frontend.kit.program import DONE, NEW
 from mazurka.frontend.kit.shapes import CellDraft
-from mazurka.frontend.kit.threads import MOST_THREADS, Slot, create, create_in_loop, exceed, join
-from mazurka.ir.expressions import ZERO, Const, Expr, Load
+from mazurka.frontend.kit.threads import MOST_THREADS, Slot, create, create_in_loop, exceed
+from mazurka.ir.expressions import ZERO, Const, Element, Expr, Load
 from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role, Span
 
 POINTER = PointerType(VOID, 64)
@@ -167,7 +168,21 @@ def _wait(low: CLowering, handle: Expr, span: Span, title: str) -> None:
             ),
         ),
     )
-    join(low, span, handle, title)
+    address = Element(
+        Const(low.program.status), binary("sub", handle, Const(1)), threads, 1
+    )  # of a known array: other cells are out of the question
+    message = f"join of `{title}`, which has not been started"
+    low.take_one_of(
+        Kind.JOIN,
+        span,
+        f"join {title}",
+        [
+            (binary("eq", Load(address), Const(DONE)), ()),
+            (binary("eq", Load(address), Const(NEW)), (Check(ZERO, Fault.EXCEPTION, message),)),
+        ],
+        atomic=True,
+        subject=address,
+    )
 
 
 def _result_of(low: CLowering, handle: Expr, span: Span) -> Expr:
@@ -175,7 +190,8 @@ def _result_of(low: CLowering, handle: Expr, span: Span) -> Expr:
     if not base:
         return ZERO
     cell = Const(low.take_temporary(Role.POINTER, span))
-    value = Load(binary("add", handle, Const(base - 1)))
+    index = binary("sub", handle, Const(1))
+    value = Load(Element(Const(base), index, low.program.threads, 1))
     low.step(Kind.LOCAL, span, "result of the thread", operations=(Assign(cell, value),))
     return Load(cell)
 

@@ -1,0 +1,39 @@
+"""Programs made of C mean the same to the compiler, to the native code and to the interpreter."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import pytest
+from tests.soundness.agreement import disagreement
+from tests.unit.frontend.c.against_gcc import compile_and_run, fails
+from tests.unit.frontend.c.random_code import random_program
+
+from mazurka.checking import load_program
+from mazurka.search.reading import Reading
+
+pytest.importorskip("clang")
+
+CORPUS = Path(__file__).parents[3] / "corpus" / "c"
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("model", ["lp64", "ilp32"])
+def test_random_programs_agree_with_gcc(seed: int, model: str, tmp_path: Path) -> None:
+    source = random_program(Random(seed))
+    value = compile_and_run(source, model, tmp_path)
+    if value is None:
+        pytest.skip(f"gcc cannot compile for {model}")
+    assert not fails(source, model, value, tmp_path)
+    assert fails(source, model, value ^ 1, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["treiber_push", "results", "condition", "reference_count"])
+def test_native_code_agrees(name: str) -> None:
+    """Pointers, handles, waiting and the heap reach cells that are chosen at run time."""
+    program = load_program(str(CORPUS / f"{name}.c"), Reading())
+    assert disagreement(program, 300, Counter()) is None
