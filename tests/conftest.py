@@ -4,6 +4,7 @@ modules of a program that is explored are its own, not those of all other tests.
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
@@ -18,6 +19,7 @@ import pytest
 from mazurka.compiled.cache import KERNELS, kernel
 from mazurka.ir.native import step
 from mazurka.search import Silent, resources
+from mazurka.stateful import auto
 
 TESTS = Path(__file__).parent
 COLLECTED: dict[str, ModuleType] = {}
@@ -30,6 +32,29 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     from xdist.scheduler import WorkStealingScheduling
 
     return WorkStealingScheduling(config, log)
+
+
+PROCESSORS = resources.processors()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give each process of `-n` a processor core of its own, while there are enough.
+
+    An exploration stays on one core.  If another process is on that core, too, each change of
+    threads waits until the system takes the turn from that one."""
+    worker, count = (os.environ.get(f"PYTEST_XDIST_WORKER{end}", "") for end in ("", "_COUNT"))
+    if worker.startswith("gw") and hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
+        if int(count) <= len(cores):
+            os.sched_setaffinity(0, {cores[int(worker.removeprefix("gw"))]})
+
+
+@pytest.fixture(scope="session", autouse=True)
+def known_processors() -> Iterator[None]:
+    """Let `auto` race as many searches as the machine has cores, whatever this process has."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(auto, "processors", lambda: PROCESSORS)
+        yield
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
