@@ -358,6 +358,9 @@ def pointer_checks(
     machine = low.machine
     checks: list[Check] = []
     if isinstance(address, Const):
+        if not direct and not is_view(machine, address.value, machine.layouts.classes(type_)):
+            message = f"`{text}` reads or writes memory as {type_}, which is something else"
+            checks.append(Check(ZERO, Fault.BOUND, message))
         for first, last, alive in machine.heap:
             if first <= address.value < last:
                 message = f"`{text}` uses memory that is not allocated, or freed"
@@ -371,7 +374,8 @@ def pointer_checks(
     if not direct and (machine.expected.moved or character) and machine.expected.memory and classes:
         message = f"`{text}` follows a pointer that leads to no {type_}"
         fine = is_among(address, find_views(machine, classes))
-        checks.append(Check(fine, Fault.MEMORY, message))
+        # Bytes of another object may be read in C, which is not modelled.
+        checks.append(Check(fine, Fault.BOUND if character else Fault.MEMORY, message))
         checks += _length_checks(machine, address, message)
     if machine.expected.frees and machine.expected.heap:
         checks.append(_alive_check(machine, address, text))

@@ -93,6 +93,14 @@ class Survey:
         match node:
             case tree.Name(variable=variable):
                 return variable is parameter
+            case tree.AddressOf(operand=operand):
+                return _mentions(operand, parameter)  # the address of a part is as good
+            case tree.Conversion(operand=operand) if _decays(node):
+                return _mentions(operand, parameter)
+            case tree.Subscript(base=tree.Conversion(operand=operand) as base, index=index) if (
+                _decays(base)
+            ):
+                return self._leaks(operand, parameter) or self._leaks(index, parameter)
             case tree.Dereference(operand=tree.Name()):
                 return False
             case tree.Member(base=tree.Name(), arrow=True):
@@ -104,12 +112,12 @@ class Survey:
                 return any(self._leaks(side, parameter) for side in sides)
             case tree.Call(callee=tree.FunctionName(function=function), arguments=arguments):
                 return any(
-                    self._leaks(argument, parameter)
+                    self._leaks(_behind(argument, self.is_safe(function, position)), parameter)
                     for position, argument in enumerate(arguments)
                     if not (_names(argument, parameter) and self.is_safe(function, position))
                 )
             case tree.Builtin(arguments=(first, *rest)):
-                used = rest if _names(first, parameter) else [first, *rest]
+                used = rest if _names(first, parameter) else [_behind(first, True), *rest]
                 return any(self._leaks(each, parameter) for each in used)
         if isinstance(node, tuple):
             return any(self._leaks(each, parameter) for each in node)
@@ -158,6 +166,10 @@ class Survey:
                 if function.defined:
                     facts = self.facts(function)
                     found |= facts.assigned | facts.exposed
+            for variable in unit.variables:  # `int *p = &x;`
+                for node in walk(variable.initial):
+                    if isinstance(node, tree.AddressOf):
+                        found |= find_roots(node.operand)
             self._changing = frozenset(found)
         return self._changing
 
@@ -236,6 +248,18 @@ class Survey:
                 self._expose_parts(base.operand, exposed)
             case _:
                 self._expose(node, exposed)
+
+
+def _behind(argument: tree.Expression, safe: bool) -> tree.Expression:
+    """What an argument `&x` is about, where the function keeps no address of it."""
+    node = argument
+    while safe and isinstance(node, tree.Conversion) and isinstance(node.operand.type, PointerType):
+        node = node.operand
+    return node.operand if safe and isinstance(node, tree.AddressOf) else argument
+
+
+def _mentions(node: tree.Expression, variable: tree.Variable) -> bool:
+    return any(isinstance(each, tree.Name) and each.variable is variable for each in walk(node))
 
 
 def _names(node: tree.Expression, parameter: tree.Variable) -> bool:

@@ -121,3 +121,43 @@ def test_waiting_for_a_thread_that_waits_is_a_deadlock(tmp_path: Path) -> None:
       pthread_join(a, 0); return 0; }
     """
     assert verdict(body, tmp_path) == ("violated", "deadlock")
+
+
+@pytest.mark.parametrize(
+    "keep",
+    [
+        "void keep(struct pair *p) { kept = &p->b; }",
+        "void keep(struct pair *p) { kept = &p[0].b; }",
+        "void keep(struct pair *p) { kept = p->c; }",
+        "void deeper(int *q) { kept = q; } void keep(struct pair *p) { deeper(&p->b); }",
+    ],
+)
+def test_local_variable_whose_part_escapes_is_shared(keep: str, tmp_path: Path) -> None:
+    """A function that keeps the address of a part makes it known to other threads."""
+    body = f"""
+    struct pair {{ int a, b, c[2]; }};
+    int *kept;
+    {keep}
+    void *f(void *unused) {{ *kept = 1; return 0; }}
+    int main(void) {{
+      struct pair local = {{0, 0, {{0}}}};
+      pthread_t a;
+      keep(&local);
+      pthread_create(&a, 0, f, 0);
+      int early = local.b + local.c[0];
+      pthread_join(a, 0);
+      assert(early == 0);
+      return 0;
+    }}
+    """
+    assert verdict(body, tmp_path) == ("violated", "assert")
+
+
+def test_global_whose_address_another_one_has_is_no_constant(tmp_path: Path) -> None:
+    body = "int z = 1, *p = &z; int main(void) { *p = 2; assert(z == 1); return 0; }"
+    assert verdict(body, tmp_path) == ("violated", "assert")
+
+
+def test_bytes_of_a_number_are_undecided(tmp_path: Path) -> None:
+    body = "int main(void) { x = 1; char *p = (char *)&x; y = *p; assert(y == 1); return 0; }"
+    assert verdict(body, tmp_path)[0] == "inconclusive"
