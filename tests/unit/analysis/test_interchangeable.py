@@ -307,7 +307,7 @@ KNOWN_FIELDS = {
     Edge: "source target kind span guard operations choices atomic subject text",
     Assign: "address value",
     Check: "condition fault message",
-    Cell: "name low high initial owner role points span inferred",
+    Cell: "name low high initial owner role points span inferred unsigned",
     Program: "name cells threads constants sources declared text formulas remarks",
 }
 

@@ -17,7 +17,7 @@ from mazurka.report.comparison import list_remarks
 from mazurka.search import Observer, SearchOptions, SearchResult, Silent, Statistics, Strategy
 from mazurka.search.registry import load_strategy
 from mazurka.search.request import CheckOptions
-from mazurka.stateful.variants import WORKERS
+from mazurka.stateful.variants import HASHES
 
 MODEL = """
 from mazurka.model import Int
@@ -36,7 +36,7 @@ def nothing(program: Program, options: SearchOptions, observer: Observer) -> Sea
 
 
 DEAF = Strategy("deaf", "", frozenset({"assert"}), ("dfs",), nothing)
-TUNED = Strategy("tuned", "", frozenset({"assert"}), ("dfs",), nothing, options=(WORKERS,))
+TUNED = Strategy("tuned", "", frozenset({"assert"}), ("dfs",), nothing, options=(HASHES,))
 SCHEDULES = Strategy("runs", "", frozenset({"assert"}), ("dfs",), nothing, over_schedules=True)
 
 
@@ -55,8 +55,8 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_option_reaches_only_those_who_listen():
-    options = CheckOptions(tuning={"workers": 3})
-    assert options_for(TUNED, options).tuning == {"workers": 3}
+    options = CheckOptions(tuning={"hashes": 5})
+    assert options_for(TUNED, options).tuning == {"hashes": 5}
     assert options_for(DEAF, options).tuning == {}
     assert options_for(DEAF, options).strategy == "deaf"
 
@@ -69,10 +69,10 @@ def test_a_search_over_schedules_has_an_end():
 
 @pytest.mark.usefixtures("known")
 def test_an_option_is_refused_if_nobody_listens(model: str):
-    options = CheckOptions(tuning={"workers": 3}, properties=("assert",))
+    options = CheckOptions(tuning={"hashes": 5}, properties=("assert",))
     found = compare_file(model, ("deaf", "tuned", "runs"), options, Silent())
-    assert [verdict.options["workers"] for verdict in found.verdicts] == [1, 3, 1]
-    with pytest.raises(OptionError, match=r"--workers means nothing to .*: deaf, runs"):
+    assert [verdict.options["hashes"] for verdict in found.verdicts] == [3, 5, 3]
+    with pytest.raises(OptionError, match=r"--hashes means nothing to .*: deaf, runs"):
         compare_file(model, ("deaf", "runs"), options, Silent())
     other = CheckOptions(tuning={"cycle_rule": "literal"}, properties=("assert",))
     with pytest.raises(OptionError, match="--cycle-rule means nothing"):

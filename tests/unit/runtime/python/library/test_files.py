@@ -46,7 +46,7 @@ HOLDS = {
     "own files": (
         """
         together(lambda: put(PATH + "1", "1"), lambda: put(PATH + "2", "2"))
-        assert sorted(os.listdir(PLACE))[:2] == ["n1", "n2"]
+        assert {"n1", "n2"} <= set(os.listdir(PLACE))
         """,
         1,
     ),
