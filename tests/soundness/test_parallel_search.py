@@ -46,7 +46,7 @@ def test_workers_change_nothing(workers: int) -> None:
 
 
 def test_a_device_changes_nothing() -> None:
-    for seed in range(54_000, 54_006):
+    for seed in range(54_000, 54_004):
         subject = Subject(seed)
         wrong = difference(subject.program(), on_this_machine, symmetry=seed % 2 == 0)
         assert wrong is None, f"{subject}: {wrong}"

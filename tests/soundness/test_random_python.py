@@ -19,8 +19,8 @@ from tests.soundness.python_agreement import compare
 from tests.soundness.python_runs import module_of
 from tests.soundness.random_python import TOOLS, random_source
 
-PROGRAMS = 48
-TIMED_PROGRAMS = 24
+PROGRAMS = 36
+TIMED_PROGRAMS = 12
 PORTION = 6
 SCHEDULES = 150
 """Programs with more schedules are left out."""
