@@ -140,6 +140,7 @@ def inline(
     low.execute(body)
     low.loop_depth -= facts.loops_back
     del low.trips[len(low.trips) - facts.loops_back :]
+    _require_value(low, function, type_.result, span)
     low.put(frame.exit, span)
     low.frames.pop()
     for name, label in frame.labels.items():
@@ -153,6 +154,16 @@ def inline(
         return Scalar(bare(type_.result), low.hold(loads[0], span, type_.result))
     held = tuple(low.hold(each, span, VOID) for each in loads)
     return Whole(type_.result, held)
+
+
+def _require_value(low: CLowering, function: tree.CFunction, result: CType, span: Span) -> None:
+    """Leave runs undecided that come to the end of a function without the value that it promises.
+
+    Its caller may use what is not there.  `main` and the function that a thread begins with have no
+    caller that does."""
+    if len(low.frames) > 1 and low.reachable and not isinstance(bare(result), VoidType):
+        message = f"`{function.name}` ends without the value that it promises; add a `return`"
+        low.fail(Fault.BOUND, message, span)
 
 
 def _result_cells(
