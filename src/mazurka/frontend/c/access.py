@@ -75,7 +75,7 @@ def read_checks(low: CLowering, place: ObjectPlace) -> list[Check]:
     if low.automaton is None:
         return []
     checks = written_check(low, place)
-    return pointer_checks(low, place.address, place.type, place.title, place.direct) + checks
+    return pointer_checks(low, place) + checks
 
 
 def _require_set(low: CLowering, place: ObjectPlace, span: Span) -> None:
@@ -126,7 +126,7 @@ def write(low: CLowering, place: ObjectPlace, value: Scalar | Whole, span: Span)
         stored = ZERO
     if place.bits is not None and isinstance(inner_type, IntegerType):
         stored = narrow(stored, place.bits, inner_type.signed)
-    checks = pointer_checks(low, place.address, place.type, place.title, place.direct)
+    checks = pointer_checks(low, place)
     written = note_written(low, place, span)
     operations: tuple[Operation, ...] = (*checks, Assign(place.address, stored), *written)
     low.step(
@@ -172,6 +172,8 @@ def set_any(low: CLowering, place: ObjectPlace, span: Span) -> None:
             set_any(low, place.at(part.type, address, place.title + part.suffix, part.bits), span)
         return
     if isinstance(inner, SyncType):
+        if inner.name in HANDLES:
+            write(low, place, Scalar(inner, ZERO), span)  # of no thread, and no key
         return
     value = choose_any(low, inner, span, f"{place.title} has any value")
     write(low, place, value, span)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import write
 from mazurka.frontend.c.conversions import convert
+from mazurka.frontend.c.lives import enter, leave
 from mazurka.frontend.c.lowering import (
     BUILTINS,
     LIBRARY,
@@ -133,6 +134,7 @@ def inline(
     frame.result = _result_cells(low, function, type_.result, depth)
     facts = low.survey.facts(function)
     low.frames.append(frame)
+    enter(low, function, span)
     for parameter, value in zip(function.parameters, arguments, strict=True):
         bind(low, parameter, value, span)
     low.loop_depth += facts.loops_back
@@ -140,6 +142,7 @@ def inline(
     low.execute(body)
     low.loop_depth -= facts.loops_back
     del low.trips[len(low.trips) - facts.loops_back :]
+    leave(low, function, span)
     _require_value(low, function, type_.result, span)
     low.put(frame.exit, span)
     low.frames.pop()

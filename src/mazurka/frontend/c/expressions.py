@@ -21,6 +21,7 @@ from mazurka.frontend.c.arithmetic import (
 )
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.heap import allocate_for, is_allocation
+from mazurka.frontend.c.lives import enter, leave
 from mazurka.frontend.c.lowering import CLowering, expression
 from mazurka.frontend.c.memory import place_text
 from mazurka.frontend.c.places_of import place_of
@@ -512,15 +513,18 @@ def _convert(low: CLowering, node: tree.Conversion) -> Scalar | Whole:
 @expression(tree.StatementExpression)
 def _statement_expression(low: CLowering, node: tree.StatementExpression) -> Scalar | Whole:
     *before, last = node.body.body or (tree.Empty(node.span),)
+    enter(low, node.body, node.span)
     for each in before:
         low.execute(each)
+    value: Scalar | Whole = Scalar(VOID, ZERO)
     if isinstance(last, tree.Evaluate) and not isinstance(node.type, VoidType):
         value = low.value(last.expression)
         if isinstance(value, Scalar):
-            return Scalar(value.type, low.hold(value.expr, node.span, value.type), value.inside)
-        return value
-    low.execute(last)
-    return Scalar(VOID, ZERO)
+            value = Scalar(value.type, low.hold(value.expr, node.span, value.type), value.inside)
+    else:
+        low.execute(last)
+    leave(low, node.body, node.span)
+    return value
 
 
 @expression(tree.RefusedExpression)

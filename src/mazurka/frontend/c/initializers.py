@@ -258,8 +258,7 @@ def _leave_unset(low: CLowering, place: ObjectPlace, span: Span) -> None:
         else:
             low.mark_unset(place.variable)
         return
-    assert isinstance(place.address, Const)
-    reset_flags(low, place.address.value, span)
+    reset_flags(low, place.address, span)
 
 
 @denotes(tree.CompoundLiteral)

@@ -54,6 +54,8 @@ class KnownFacts:
     frees: bool = False
     heap: tuple[tuple[int, int, int], ...] = ()
     """Objects of the heap: first cell, the one behind the last, the cell that says it is alive."""
+    mortal: tuple[tuple[int, int, int], ...] = ()
+    """Local variables that pointers may outlive: as objects of the heap."""
     functions: tuple[str, ...] = ()
     """Functions whose address is taken."""
     destructors: tuple[int, ...] = ()
@@ -67,7 +69,7 @@ class KnownFacts:
 
     def without_addresses(self) -> KnownFacts:
         """What does not depend on where objects lie; addresses change until the rest is settled."""
-        return replace(self, memory=(), objects=(), heap=(), watched=(), sized=())
+        return replace(self, memory=(), objects=(), heap=(), mortal=(), watched=(), sized=())
 
 
 @dataclass(slots=True)
@@ -128,6 +130,9 @@ class CProgram:
     """What each cell holds that a pointer can lead to."""
     objects: list[tuple[int, int]] = field(default_factory=list)
     heap: list[tuple[int, int, int]] = field(default_factory=list)
+    mortal: list[tuple[int, int, int]] = field(default_factory=list)
+    thread_lives: dict[int, list[int]] = field(default_factory=dict)
+    """By thread the cells that say that its `_Thread_local` variables are alive."""
     sized: list[tuple[int, int, int]] = field(default_factory=list)
     watched: list[tuple[int, int, int]] = field(default_factory=list)
     results: int = 0
@@ -145,6 +150,26 @@ class CProgram:
         return -1 - self.functions.index(function)
 
 
+@dataclass(frozen=True, slots=True)
+class Life:
+    """The life of a mortal variable in one activation of its function; see `lives.py`."""
+
+    address: Expr
+    """Where the variable is."""
+    alive: Expr
+    """The address of the cell that says whether it is alive."""
+    place: int = 0
+    """The cell that says where it lives; 0 if its block is entered once."""
+
+
+@dataclass(eq=False, slots=True)
+class BlockScope:
+    """A block that control is in, with the lives of the mortal variables that it declares."""
+
+    node: object
+    lives: list[Life] = field(default_factory=list)
+
+
 @dataclass(eq=False, slots=True)
 class CallFrame:
     """One activation of a function."""
@@ -160,6 +185,10 @@ class CallFrame:
     breaks: list[Label] = field(default_factory=list)
     continues: list[Label] = field(default_factory=list)
     switches: list[dict[int, Label]] = field(default_factory=list)
+    scopes: list[BlockScope] = field(default_factory=list)
+    """The blocks around the code that declare mortal variables."""
+    levels: dict[Label, int] = field(default_factory=dict)
+    """How many of these blocks are around the end of a loop or switch."""
 
 
 @dataclass(eq=False, slots=True)
@@ -210,7 +239,15 @@ class CLowering(ThreadBuilder):
         if handler is None:
             raise self.refuse(node, "this statement is not supported")
         mark = len(self.held)
-        handler(self, node)
+        blocks = self.survey.facts(self.frame.function).blocks
+        if node in blocks:
+            from mazurka.frontend.c.lives import enter, leave
+
+            enter(self, node, node.span)
+            handler(self, node)
+            leave(self, node, node.span)
+        else:
+            handler(self, node)
         self.release(mark)
 
     def known_value(self, variable: tree.Variable) -> Scalar | None:

@@ -11,7 +11,7 @@ nobody.  A pointer to the end of the array points there, and not to the next obj
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.c import tree
@@ -103,11 +103,14 @@ def _shift(address: Expr, distance: int) -> Expr:
             return binary("add", address, Const(distance))
 
 
-def reset_flags(low: CLowering, first: int, span: Span) -> None:
+def reset_flags(low: CLowering, address: Expr, span: Span) -> None:
     """An object begins its life: nothing in it has been written."""
+    root = find_root(address)
     for start, last, flags in low.machine.watched:
-        if start == first:
-            operations = [Assign(Const(flags + each), ZERO) for each in range(last - start)]
+        if start == root:
+            operations = [
+                Assign(_shift(address, flags - start + each), ZERO) for each in range(last - start)
+            ]
             low.step(Kind.LOCAL, span, "", operations=operations, atomic=True)
 
 
@@ -193,9 +196,21 @@ def thread_variable(low: CLowering, variable: tree.Variable) -> ObjectPlace:
             variable.span,
             low.machine.initial_values(variable),
         )
+        if variable in low.survey.exposed(low.machine.unit):
+            _end_with_thread(low, variable, address)
         found = ObjectPlace(variable.type, Const(address), True, variable.name)
         low.machine.per_thread[key] = found
     return found
+
+
+def _end_with_thread(low: CLowering, variable: tree.Variable, address: int) -> None:
+    """A variable whose address is taken is no more when its thread has ended."""
+    machine = low.machine
+    title = f"life of {variable.name} of {low.plan.name}"
+    cell = CellDraft(title, initial=1, high=1, role=Role.SYNC, span=variable.span)
+    alive = machine.draft.storage.add(cell)
+    machine.mortal.append((address, address + machine.layouts.cells(variable.type), alive))
+    machine.thread_lives.setdefault(low.number, []).append(alive)
 
 
 def place_text(machine: CProgram, node: tree.StringLiteral) -> int:
@@ -351,35 +366,77 @@ def require_same_run(
         low.step(Kind.LOCAL, span, text, operations=(Check(fine, Fault.MEMORY, message),))
 
 
-def pointer_checks(
-    low: CLowering, address: Expr, type_: CType, text: str, direct: bool
-) -> list[Check]:
-    """What must hold of an address before a pointer is followed to it."""
-    machine = low.machine
+def pointer_checks(low: CLowering, place: ObjectPlace) -> list[Check]:
+    """What must hold of an object before it is accessed, perhaps through a pointer."""
+    machine, address, text = low.machine, place.address, place.title
+    classes = machine.layouts.classes(place.type)
     checks: list[Check] = []
-    if isinstance(address, Const):
-        if not direct and not is_view(machine, address.value, machine.layouts.classes(type_)):
-            message = f"`{text}` reads or writes memory as {type_}, which is something else"
-            checks.append(Check(ZERO, Fault.BOUND, message))
-        for first, last, alive in machine.heap:
-            if first <= address.value < last:
-                message = f"`{text}` uses memory that is not allocated, or freed"
-                checks.append(Check(Load(Const(alive)), Fault.MEMORY, message))
-        return checks
-    if direct and not machine.heap:
-        return checks
-    classes = machine.layouts.classes(type_)
+    root = place.root or find_root(address)
+    if isinstance(address, Const) and not place.direct and not is_view(machine, root, classes):
+        message = f"`{text}` reads or writes memory as {place.type}, which is something else"
+        checks.append(Check(ZERO, Fault.BOUND, message))
+    if isinstance(address, Const) or (place.direct and root):
+        return checks + _known_life_checks(low, root, text)
+    if not place.direct and machine.expected.memory and classes:
+        checks += _view_checks(machine, address, place)
+    if machine.expected.frees and machine.expected.heap:
+        checks.append(_alive_check(machine.expected.heap, address, _FREED.format(text=text)))
+    ended = [
+        each
+        for each in _outlivable(low, machine.expected.mortal)
+        if not classes or classes[0] in machine.expected.memory[each[0] : each[1]]
+    ]
+    if ended:
+        checks.append(_alive_check(ended, address, _ENDED.format(text=text)))
+    return checks
+
+
+_FREED = "`{text}` uses memory that is not allocated, or freed"
+_ENDED = "`{text}` uses a variable whose life has ended: its block or its thread"
+
+
+def _view_checks(machine: CProgram, address: Expr, place: ObjectPlace) -> list[Check]:
+    """A pointer that has been moved, or points to bytes, leads to an object of its type."""
+    classes = machine.layouts.classes(place.type)
     viewed = any(each and each[0] != "" for each in machine.expected.voided)
     character = classes == (8,) and viewed
-    if not direct and (machine.expected.moved or character) and machine.expected.memory and classes:
-        message = f"`{text}` follows a pointer that leads to no {type_}"
-        fine = is_among(address, find_views(machine, classes))
-        # Bytes of another object may be read in C, which is not modelled.
-        checks.append(Check(fine, Fault.BOUND if character else Fault.MEMORY, message))
-        checks += _length_checks(machine, address, message)
-    if machine.expected.frees and machine.expected.heap:
-        checks.append(_alive_check(machine, address, text))
+    if not machine.expected.moved and not character:
+        return []
+    message = f"`{place.title}` follows a pointer that leads to no {place.type}"
+    fine = is_among(address, find_views(machine, classes))
+    # Bytes of another object may be read in C, which is not modelled.
+    check = Check(fine, Fault.BOUND if character else Fault.MEMORY, message)
+    return [check, *_length_checks(machine, address, message)]
+
+
+def _known_life_checks(low: CLowering, root: int, text: str) -> list[Check]:
+    """The object that is known to be accessed is alive."""
+    checks = []
+    for message, objects in (
+        (_FREED, low.machine.heap),
+        (_ENDED, _outlivable(low, low.machine.mortal, named=True)),
+    ):
+        for first, last, alive in objects:
+            if first <= root < last:
+                check = Check(Load(Const(alive)), Fault.MEMORY, message.format(text=text))
+                checks.append(check)
     return checks
+
+
+def _outlivable(
+    low: CLowering, mortal: Sequence[tuple[int, int, int]], *, named: bool = False
+) -> list[tuple[int, int, int]]:
+    """The mortal variables but those whose block surely runs: this thread is in it.
+
+    Of a variable with two places a pointer may lead to the one that is dead, its name does not."""
+    here = {
+        find_root(life.address)
+        for frame in low.frames
+        for scope in frame.scopes
+        for life in scope.lives
+        if named or not life.place
+    }
+    return [each for each in mortal if each[0] not in here]
 
 
 def _length_checks(machine: CProgram, address: Expr, message: str) -> list[Check]:
@@ -417,10 +474,10 @@ def size_object(
     )
 
 
-def _alive_check(machine: CProgram, address: Expr, text: str) -> Check:
-    """The object of the heap at the address, if it is one, is alive."""
+def _alive_check(objects: Sequence[tuple[int, int, int]], address: Expr, message: str) -> Check:
+    """The object at the address, if it is one of these, is alive."""
     fine: Expr = ONE
-    for first, last, alive in machine.expected.heap:
+    for first, last, alive in objects:
         inside = both(binary("ge", address, Const(first)), binary("le", address, Const(last - 1)))
         fine = conditional(inside, Load(Const(alive)), fine)
-    return Check(fine, Fault.MEMORY, f"`{text}` uses memory that is not allocated, or freed")
+    return Check(fine, Fault.MEMORY, message)

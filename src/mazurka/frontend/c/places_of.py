@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.c import tree
+from mazurka.frontend.c.lives import give_life, runs_again, scope_of
 from mazurka.frontend.c.lowering import PLACES, CLowering, denotes
 from mazurka.frontend.c.memory import allocate, global_variable, place_text, thread_variable
 from mazurka.frontend.c.pointers import move_pointer
@@ -74,7 +75,7 @@ def declare(low: CLowering, variable: tree.Variable) -> ObjectPlace:
     exposed = variable in low.survey.facts(frame.function).exposed
     owner = None if exposed else low.number
     key = (frame.function, variable, frame.depth)
-    address = low.frame_cells.get(key)
+    known = low.frame_cells.get(key)
     if not machine.layouts.has_cells(variable.type):
         raise UnsupportedError.at(
             variable.span, f"`{variable.name}` has a union of unlike members; use a structure"
@@ -87,19 +88,30 @@ def declare(low: CLowering, variable: tree.Variable) -> ObjectPlace:
         raise UnsupportedError.at(
             variable.span, f"the length of `{variable.name}` is not constant; give it a constant"
         )
-    if address is None:
+    scope = scope_of(low, variable)
+    address: Expr
+    if known is not None and scope is None:
+        address = Const(known)
+    else:
         name = variable.name if frame.depth == 0 else f"{variable.name}#{frame.depth + 1}"
         if exposed:
             name = f"{name} of {low.plan.name}"
         watched = variable.initial is None and not variable.parameter
         watched = watched and (exposed or not is_scalar(variable.type))
-        address = allocate(machine, name, type_, owner, variable.span, watched=watched)
-        low.frame_cells[key] = address
+        if scope is not None:
+            again = runs_again(low, scope)
+            life = give_life(low, name, type_, variable.span, watched=watched, again=again)
+            scope.lives.append(life)
+            address = life.address
+        else:
+            first = allocate(machine, name, type_, owner, variable.span, watched=watched)
+            low.frame_cells[key] = first
+            address = Const(first)
     unset = ""
     if is_scalar(variable.type) and not exposed:
         unset = f"{frame.function.name}.{variable.name}.{variable.span.line}.{variable.span.column}"
         unset += f".{frame.depth}.{low.number}"
-    place = ObjectPlace(variable.type, Const(address), exposed, variable.name, variable=unset)
+    place = ObjectPlace(variable.type, address, exposed, variable.name, variable=unset)
     frame.names[variable] = place
     return place
 

@@ -30,6 +30,7 @@ from mazurka.frontend.c.library import (  # noqa: F401 - handlers
     verifier,
 )
 from mazurka.frontend.c.library.threads import keep_result, run_destructors
+from mazurka.frontend.c.lives import end_thread_variables, enter, leave
 from mazurka.frontend.c.lowering import (
     CallFrame,
     CLowering,
@@ -97,6 +98,7 @@ def _collect(machine: CProgram) -> KnownFacts:
         moved=found.moved or expected.moved,
         frees=found.frees or expected.frees,
         heap=tuple(machine.heap),
+        mortal=tuple(machine.mortal),
         functions=tuple(each.name for each in machine.functions),
         watched=tuple(machine.watched),
         sized=tuple(machine.sized),
@@ -186,6 +188,7 @@ def _build_thread(machine: CProgram, plan: CThread, survey: Survey) -> Automaton
     low.frames.append(frame)
     scratch = CellDraft("scratch", high=1, owner=plan.number, role=Role.SYNC, span=function.span)
     low.scratch = machine.draft.storage.add(scratch)
+    enter(low, function, function.span)
     _bind_arguments(low, plan, frame)
     type_ = function.type
     assert isinstance(type_, FunctionType)
@@ -199,6 +202,7 @@ def _build_thread(machine: CProgram, plan: CThread, survey: Survey) -> Automaton
     low.thread_exit = ending
     low.trips += [None] * survey.facts(function).loops_back
     low.execute(body)
+    leave(low, function, function.span)
     low.put(returned, function.span)
     if low.reachable:
         if plan.active:
@@ -209,6 +213,7 @@ def _build_thread(machine: CProgram, plan: CThread, survey: Survey) -> Automaton
             low.go(ending, function.span)
     low.put(ending, function.span)
     if low.reachable:
+        end_thread_variables(low, function.span)
         finish(low, plan, function.span)
     return automaton
 

@@ -7,6 +7,7 @@ from mazurka.frontend.c.access import write
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.expressions import branch_on
 from mazurka.frontend.c.initializers import initialize
+from mazurka.frontend.c.lives import arrive, leave_for_label, leave_function, leave_to
 from mazurka.frontend.c.lowering import CLowering, statement
 from mazurka.frontend.c.places_of import declare
 from mazurka.frontend.c.trips import count_trips
@@ -116,6 +117,7 @@ def _run_body(low: CLowering, body: tree.Statement, advance: Label, end: Label) 
     frame = low.frame
     frame.breaks.append(end)
     frame.continues.append(advance)
+    frame.levels[end] = frame.levels[advance] = len(frame.scopes)
     low.execute(body)
     frame.breaks.pop()
     frame.continues.pop()
@@ -124,13 +126,18 @@ def _run_body(low: CLowering, body: tree.Statement, advance: Label, end: Label) 
 @statement(tree.Break)
 def _break(low: CLowering, node: tree.Break) -> None:
     if low.reachable:
-        low.go(low.frame.breaks[-1], node.span)
+        _jump_out(low, low.frame.breaks[-1], node.span)
 
 
 @statement(tree.Continue)
 def _continue(low: CLowering, node: tree.Continue) -> None:
     if low.reachable:
-        low.go(low.frame.continues[-1], node.span)
+        _jump_out(low, low.frame.continues[-1], node.span)
+
+
+def _jump_out(low: CLowering, label: Label, span: Span) -> None:
+    leave_to(low, low.frame.levels[label], span)
+    low.go(label, span)
 
 
 @statement(tree.Switch)
@@ -143,6 +150,7 @@ def _switch(low: CLowering, node: tree.Switch) -> None:
         held = low.hold(value.expr, node.span, value.type)
         _dispatch(low, node, Scalar(value.type, held), cases, labels, end)
     frame.breaks.append(end)
+    frame.levels[end] = len(frame.scopes)
     frame.switches.append(labels)
     low.execute(node.body)
     frame.switches.pop()
@@ -220,6 +228,7 @@ def _matches(value: Expr, ends: tuple[int, int], type_: IntegerType | None) -> E
 @statement(tree.CaseLabel)
 def _case(low: CLowering, node: tree.CaseLabel) -> None:
     low.put(low.frame.switches[-1][id(node)], node.span)
+    arrive(low, node.span)
     if node.body is not None:
         low.execute(node.body)
 
@@ -227,6 +236,7 @@ def _case(low: CLowering, node: tree.CaseLabel) -> None:
 @statement(tree.Labelled)
 def _labelled(low: CLowering, node: tree.Labelled) -> None:
     low.put(_label(low, node.name, node.span), node.span)
+    arrive(low, node.span)
     if node.body is not None:
         low.execute(node.body)
 
@@ -241,6 +251,7 @@ def _label(low: CLowering, name: str, span: Span) -> Label:
 @statement(tree.Goto)
 def _goto(low: CLowering, node: tree.Goto) -> None:
     if low.reachable:
+        leave_for_label(low, node.name, node.span)
         low.go(_label(low, node.name, node.span), node.span)
 
 
@@ -260,4 +271,5 @@ def _return(low: CLowering, node: tree.Return) -> None:
             )
             write(low, place, value, node.span)
     if low.reachable:
+        leave_function(low, frame, node.span)
         low.go(frame.exit, node.span)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.arithmetic import compute, convert_number
 from mazurka.frontend.c.lowering import CLowering
-from mazurka.frontend.c.survey import find_roots, walk
+from mazurka.frontend.c.survey import walk
+from mazurka.frontend.c.survey.exposure import find_roots
 from mazurka.frontend.c.types import IntegerType, bare
 from mazurka.ir.expressions import Const
 

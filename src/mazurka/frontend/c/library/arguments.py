@@ -5,11 +5,12 @@ from __future__ import annotations
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.expressions import INT
 from mazurka.frontend.c.lowering import CLowering
+from mazurka.frontend.c.memory import pointer_checks
 from mazurka.frontend.c.types import PointerType, VoidType, bare
 from mazurka.frontend.c.values import ObjectPlace, Scalar
 from mazurka.frontend.kit.shapes import Reference, Shape
 from mazurka.ir.expressions import ZERO, Const
-from mazurka.ir.program import Role, Span
+from mazurka.ir.program import Kind, Role, Span
 
 SUCCESS = Scalar(INT, ZERO)
 EBUSY, EINVAL, EDEADLK, EPERM, EAGAIN, ETIMEDOUT = 16, 22, 35, 1, 11, 110
@@ -43,6 +44,11 @@ def sync_object(low: CLowering, node: tree.Expression, shape: Shape) -> Referenc
     place = target_of(low, node)
     if place is None:
         raise low.refuse(node, f"`{node.text}` is a null pointer, not an object")
+    checks = pointer_checks(low, place)
+    if checks and low.reachable:
+        # Apart from the operation: this thread does nothing in between, so where the object may
+        # have ended by then, it may have ended by now.
+        low.step(Kind.LOCAL, node.span, node.text, operations=checks)
     title = place.title.removeprefix("&")
     return Reference(shape, place.address, True, title)
 

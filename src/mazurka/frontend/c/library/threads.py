@@ -12,6 +12,7 @@ from mazurka.frontend.c.access import write
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.expressions import INT
 from mazurka.frontend.c.library.arguments import SUCCESS, target_of
+from mazurka.frontend.c.lives import leave_thread
 from mazurka.frontend.c.lowering import CLowering, CThread, library
 from mazurka.frontend.c.types import (
     VOID,
@@ -208,6 +209,7 @@ def end_thread(low: CLowering, value: Scalar | None, span: Span) -> None:
     if low.require_automaton().atomic_depth:
         low.require_automaton().atomic_depth = 1
         low.end_atomic(span)
+    leave_thread(low, span)
     run_destructors(low, span)
     if value is not None:
         keep_result(low, value, span)

@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 
 from mazurka.frontend.c import tree
-from mazurka.frontend.c.types import ArrayType, PointerType
+from mazurka.frontend.c.survey.exposure import Exposure, decays, find_addressed, find_roots
+from mazurka.frontend.c.survey.scopes import find_scopes
+from mazurka.frontend.c.types import PointerType, bare
 
 SAFE_ARGUMENTS: dict[str, frozenset[int]] = {
     "pthread_create": frozenset({0, 1}),
@@ -38,6 +40,10 @@ class VariableUse:
     """Variables that are written, apart from their declarations."""
     loops_back: bool = False
     """A `goto` leads back: everything may run often."""
+    blocks: dict[object, tuple[tree.Variable, ...]] = field(default_factory=dict)
+    """By block the mortal variables that it declares: pointers to them may outlive it."""
+    around: dict[str, frozenset[object]] = field(default_factory=dict)
+    """By label the blocks around it."""
 
 
 def walk(node: object) -> Iterator[tree.SyntaxNode]:
@@ -60,6 +66,7 @@ class Survey:
     def __init__(self) -> None:
         self._facts: dict[tree.CFunction, VariableUse] = {}
         self._changing: frozenset[tree.Variable] | None = None
+        self._exposed: frozenset[tree.Variable] | None = None
         self._transparent: dict[tuple[tree.CFunction, int], bool] = {}
 
     def facts(self, function: tree.CFunction) -> VariableUse:
@@ -95,12 +102,17 @@ class Survey:
                 return variable is parameter
             case tree.AddressOf(operand=operand):
                 return _mentions(operand, parameter)  # the address of a part is as good
-            case tree.Conversion(operand=operand) if _decays(node):
+            case tree.Conversion(operand=operand) if decays(node):
                 return _mentions(operand, parameter)
             case tree.Subscript(base=tree.Conversion(operand=operand) as base, index=index) if (
-                _decays(base)
+                decays(base)
             ):
                 return self._leaks(operand, parameter) or self._leaks(index, parameter)
+            case tree.Evaluate(
+                expression=tree.Assignment(operator="", target=tree.Name(variable=variable))
+            ) if variable is parameter:
+                assert isinstance(node.expression, tree.Assignment)
+                return self._leaks(node.expression.value, parameter)
             case tree.Dereference(operand=tree.Name()):
                 return False
             case tree.Member(base=tree.Name(), arrow=True):
@@ -155,8 +167,47 @@ class Survey:
                     placed.add(name)
                 case tree.Goto(name=name) if name in placed:
                     facts.loops_back = True
-        self._expose(body, facts.exposed)
+        exposure = Exposure(self.is_safe)
+        exposure.visit(body)
+        facts.exposed |= exposure.exposed
+        self._find_mortal(function, facts)
         return facts
+
+    # --- lives -----------------------------------------------------------------------------
+
+    def _find_mortal(self, function: tree.CFunction, facts: VariableUse) -> None:
+        """Find the variables whose address may be kept beyond their block."""
+        if not any(each.local for each in facts.exposed):
+            return
+        scopes, body = find_scopes(function), function.read()
+        tame: dict[tree.Variable, bool] = {}
+
+        def lands(pointer: tree.Variable, value: tree.Expression) -> bool:
+            operand = find_addressed(value)
+            if operand is None or not pointer.local or pointer in facts.exposed:
+                return False
+            if not isinstance(bare(pointer.type), PointerType):
+                return False
+            if pointer not in tame:
+                tame[pointer] = not self._leaks(body, pointer)
+            within = all(scopes.contains(each, pointer) for each in find_roots(operand))
+            return tame[pointer] and within
+
+        keeping = Exposure(self.is_safe, lands)
+        keeping.visit(body)
+        for variable in keeping.exposed & scopes.variables.keys():
+            block = scopes.variables[variable][-1]
+            facts.blocks[block] = (*facts.blocks.get(block, ()), variable)
+        for block, variables in facts.blocks.items():
+            facts.blocks[block] = tuple(sorted(variables, key=_position))
+        facts.around = {name: frozenset(path) for name, path in scopes.labels.items()}
+
+    def exposed(self, unit: tree.TranslationUnit) -> frozenset[tree.Variable]:
+        """The variables whose address some function may keep."""
+        if self._exposed is None:
+            functions = [each for each in unit.functions.values() if each.defined]
+            self._exposed = frozenset().union(*(self.facts(each).exposed for each in functions))
+        return self._exposed
 
     def changing(self, unit: tree.TranslationUnit) -> frozenset[tree.Variable]:
         """The variables that some function may change."""
@@ -173,81 +224,9 @@ class Survey:
             self._changing = frozenset(found)
         return self._changing
 
-    def _expose(self, node: object, exposed: set[tree.Variable]) -> None:
-        match node:
-            case tree.AddressOf(operand=operand):
-                exposed |= find_roots(operand)
-                self._expose_parts(operand, exposed)
-                return
-            case tree.Conversion(operand=operand) if _decays(node):
-                exposed |= find_roots(operand)
-                self._expose_parts(operand, exposed)
-                return
-            case tree.Subscript(base=base, index=index):
-                self._expose(index, exposed)
-                if _decays(base):
-                    assert isinstance(base, tree.Conversion)
-                    self._expose_parts(base.operand, exposed)
-                else:
-                    self._expose(base, exposed)
-                return
-            case tree.Dereference(operand=operand):
-                inner = operand.operand if isinstance(operand, tree.AddressOf) else operand
-                if _decays(inner):
-                    assert isinstance(inner, tree.Conversion)
-                    inner = inner.operand
-                self._expose_parts(inner, exposed)
-                return
-            case tree.Call(callee=callee, arguments=arguments):
-                self._expose(callee, exposed)
-                for position, argument in enumerate(arguments):
-                    safe = isinstance(callee, tree.FunctionName) and self.is_safe(
-                        callee.function, position
-                    )
-                    self._expose_argument(argument, safe, exposed)
-                return
-            case tree.Builtin(arguments=arguments):
-                for argument in arguments:
-                    self._expose_argument(argument, True, exposed)
-                return
-        if isinstance(node, tuple):
-            for each in node:
-                self._expose(each, exposed)
-        elif isinstance(node, tree.Variable):
-            if node.local and node.initial is not None and not node.parameter:
-                self._expose(node.initial, exposed)
-        elif isinstance(node, tree.SyntaxNode):
-            for each in fields(node):
-                if each.name not in ("span", "type", "text"):
-                    self._expose(getattr(node, each.name), exposed)
 
-    def _expose_argument(
-        self, argument: tree.Expression, safe: bool, exposed: set[tree.Variable]
-    ) -> None:
-        inner = argument
-        while isinstance(inner, tree.Conversion) and isinstance(inner.operand.type, PointerType):
-            inner = inner.operand
-        if safe and isinstance(inner, tree.AddressOf):
-            self._expose_parts(inner.operand, exposed)
-        elif safe and _decays(inner):
-            assert isinstance(inner, tree.Conversion)
-            self._expose_parts(inner.operand, exposed)
-        else:
-            self._expose(argument, exposed)
-
-    def _expose_parts(self, node: tree.Expression, exposed: set[tree.Variable]) -> None:
-        """Look at the indexes and pointers on the way to an object, not at the object."""
-        match node:
-            case tree.Name():
-                return
-            case tree.Member(base=base, arrow=False):
-                self._expose_parts(base, exposed)
-            case tree.Subscript(base=base, index=index) if _decays(base):
-                assert isinstance(base, tree.Conversion)
-                self._expose(index, exposed)
-                self._expose_parts(base.operand, exposed)
-            case _:
-                self._expose(node, exposed)
+def _position(variable: tree.Variable) -> tuple[int, int, str]:
+    return (variable.span.line, variable.span.column, variable.name)
 
 
 def _behind(argument: tree.Expression, safe: bool) -> tree.Expression:
@@ -267,37 +246,6 @@ def _names(node: tree.Expression, parameter: tree.Variable) -> bool:
     while isinstance(node, tree.Conversion):
         node = node.operand
     return isinstance(node, tree.Name) and node.variable is parameter
-
-
-def _decays(node: tree.Expression) -> bool:
-    """Whether the expression makes a pointer of an array."""
-    return (
-        isinstance(node, tree.Conversion)
-        and isinstance(node.type, PointerType)
-        and isinstance(node.operand.type, ArrayType)
-    )
-
-
-def find_roots(node: tree.Expression) -> set[tree.Variable]:
-    """The variable of which an expression denotes a part, if it is a part of one."""
-    while True:
-        match node:
-            case tree.Name(variable=variable):
-                return {variable}
-            case tree.Member(base=base, arrow=False):
-                node = base
-            case tree.Subscript(base=tree.Conversion(operand=operand)) if isinstance(
-                operand.type, ArrayType
-            ):
-                node = operand
-            case tree.Ternary(then=then, otherwise=otherwise):
-                return (find_roots(then) if then is not None else set()) | find_roots(otherwise)
-            case tree.Comma(right=right):
-                node = right
-            case tree.Conversion(operand=operand):
-                node = operand
-            case _:
-                return set()
 
 
 def has_effects(node: tree.Expression) -> bool:

@@ -1,0 +1,193 @@
+"""The lives of local variables that pointers may outlive.
+
+A *mortal* variable is one whose address may be kept beyond the block that declares it
+(`scopes.find_mortal`).  A cell beside it says whether it is alive; pointers that lead to it are
+checked when they are followed.  Its life ends wherever control leaves the block, and with the
+thread.  What `main` declares outside of inner blocks lives until the process ends, or until `main`
+calls `pthread_exit`.
+
+Code that runs once needs no more: nobody can have the address before the block is entered, so the
+variable may be alive from the beginning.  Where a block may be entered again, by a loop, the next
+instance of the variable must not revive pointers to the one before.  Such a variable has two
+places.  It lives in the first, until at some entry it *moves* to the second, for good: a choice.
+So for each instance there is a run in which the variable moves right after it, and in that run all
+pointers to this instance lead to the first place, which is dead for ever.  Pointers to earlier
+instances lead there as well, and are as dead.  In no run is a pointer to a living instance
+refused.  One move is enough, since one such pointer is enough for a violation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mazurka.frontend.c import tree
+from mazurka.frontend.c.lowering import BlockScope, CallFrame, CLowering, Life
+from mazurka.frontend.c.memory import allocate
+from mazurka.frontend.c.types import CType
+from mazurka.frontend.kit.arithmetic import binary, conditional
+from mazurka.frontend.kit.shapes import CellDraft
+from mazurka.ir.expressions import ONE, ZERO, Choice, Const, Element, Load, negate
+from mazurka.ir.program import Assign, Kind, Operation, Role, Span
+
+FIRST, SECOND = 1, 2
+"""Where a variable lives whose block may be entered again; 0 before the first entry."""
+
+
+def give_life(
+    low: CLowering, name: str, type_: CType, span: Span, *, watched: bool, again: bool
+) -> Life:
+    """Allocate a mortal variable; `again` if its block may be entered more than once."""
+    first, alive = _allocate(low, name, type_, span, watched, initial=0 if again else 1)
+    if not again:
+        return Life(Const(first), Const(alive))
+    second, _ = _allocate(low, f"{name}, again", type_, span, watched, initial=0)
+    title = f"place of {name}"
+    cell = CellDraft(title, high=SECOND, owner=low.number, role=Role.SYNC, span=span)
+    place = low.program.storage.add(cell)
+    moved = binary("eq", Load(Const(place)), Const(SECOND))
+    stride = second - first
+    return Life(
+        Element(Const(first), moved, 2, stride), Element(Const(alive), moved, 2, stride), place
+    )
+
+
+def _allocate(
+    low: CLowering, name: str, type_: CType, span: Span, watched: bool, *, initial: int
+) -> tuple[int, int]:
+    machine = low.machine
+    first = allocate(machine, name, type_, None, span, watched=watched)
+    title = f"life of {name}"
+    cell = CellDraft(title, initial=initial, high=1, role=Role.SYNC, span=span)
+    alive = low.program.storage.add(cell)
+    machine.mortal.append((first, first + machine.layouts.cells(type_), alive))
+    return first, alive
+
+
+# --- blocks ------------------------------------------------------------------------------------
+
+
+def enter(low: CLowering, node: object, span: Span) -> None:
+    """Enter a block that declares mortal variables."""
+    from mazurka.frontend.c.places_of import declare
+
+    variables = low.survey.facts(low.frame.function).blocks.get(node, ())
+    if not variables:
+        return
+    scope = BlockScope(node)
+    low.frame.scopes.append(scope)
+    for variable in variables:
+        declare(low, variable)
+    if low.reachable:
+        _begin(low, scope, span)
+
+
+def leave(low: CLowering, node: object, span: Span) -> None:
+    """Leave the block at its end."""
+    frame = low.frame
+    if frame.scopes and frame.scopes[-1].node is node:
+        if not (_is_main(low, frame) and node in (frame.function, frame.function.body)):
+            end_lives(low, frame.scopes[-1:], span)
+        frame.scopes.pop()
+
+
+def _is_main(low: CLowering, frame: CallFrame) -> bool:
+    """Whether everything ends when the function returns."""
+    return low.plan.active and frame is low.frames[0]
+
+
+def _begin(low: CLowering, scope: BlockScope, span: Span) -> None:
+    """Begin the lives of variables whose block may have been entered before."""
+    for life in scope.lives:
+        if not life.place:
+            continue
+        place = Load(Const(life.place))
+        automaton = low.require_automaton()
+        behind = low.label(span)
+        once = binary("eq", place, Const(FIRST))
+        moved: tuple[Operation, ...] = (
+            Assign(Const(life.place), conditional(Choice(), Const(SECOND), Const(FIRST))),
+            Assign(life.alive, ONE),
+        )
+        first: tuple[Operation, ...] = (
+            Assign(Const(life.place), conditional(place, place, Const(FIRST))),
+            Assign(life.alive, ONE),
+        )
+        low.add_edge(
+            Kind.LOCAL, span, "", behind, guard=once, operations=moved, choices=2, atomic=True
+        )
+        low.add_edge(
+            Kind.LOCAL, span, "", behind, guard=negate(once), operations=first, atomic=True
+        )
+        automaton.current = None
+        low.put(behind, span)
+
+
+def arrive(low: CLowering, span: Span) -> None:
+    """A label: control may have jumped into the blocks around it."""
+    if not low.frames or not low.reachable:
+        return
+    for scope in low.frame.scopes:
+        for life in scope.lives:
+            if life.place:
+                inside, outside, behind = (low.label(span) for _ in range(3))
+                low.split(Load(life.alive), span, "", inside, outside)
+                low.put(outside, span)
+                _begin(low, BlockScope(scope.node, [life]), span)
+                low.go(behind, span)
+                low.put(inside, span)
+                low.put(behind, span)
+
+
+def end_lives(low: CLowering, scopes: Sequence[BlockScope], span: Span) -> None:
+    """End the lives of the variables of these blocks, in one step."""
+    lives = [life for scope in scopes for life in scope.lives]
+    if lives and low.reachable:
+        operations = [Assign(life.alive, ZERO) for life in lives]
+        low.step(Kind.LOCAL, span, "", operations=operations, atomic=True)
+
+
+def leave_to(low: CLowering, level: int, span: Span) -> None:
+    """Jump out of all blocks of the function but so many."""
+    end_lives(low, low.frame.scopes[level:], span)
+
+
+def leave_for_label(low: CLowering, name: str, span: Span) -> None:
+    """Jump out of the blocks that are not around a label."""
+    around = low.survey.facts(low.frame.function).around.get(name, frozenset())
+    end_lives(low, [each for each in low.frame.scopes if each.node not in around], span)
+
+
+def leave_function(low: CLowering, frame: CallFrame, span: Span) -> None:
+    """Return from a function; when `main` returns, everything ends."""
+    if not _is_main(low, frame):
+        end_lives(low, frame.scopes, span)
+
+
+def leave_thread(low: CLowering, span: Span) -> None:
+    """`pthread_exit`: leave all functions."""
+    end_lives(low, [scope for frame in low.frames for scope in frame.scopes], span)
+
+
+def end_thread_variables(low: CLowering, span: Span) -> None:
+    """A thread has ended, and with it its `_Thread_local` variables."""
+    cells = low.machine.thread_lives.get(low.number, ())
+    if cells and low.reachable:
+        operations = [Assign(Const(cell), ZERO) for cell in cells]
+        low.step(Kind.LOCAL, span, "", operations=operations, atomic=True)
+
+
+def scope_of(low: CLowering, variable: tree.Variable) -> BlockScope | None:
+    """The block around the code that declares a mortal variable."""
+    blocks = low.survey.facts(low.frame.function).blocks
+    for scope in reversed(low.frame.scopes):
+        if variable in blocks.get(scope.node, ()):
+            return scope
+    return None
+
+
+def runs_again(low: CLowering, scope: BlockScope) -> bool:
+    """Whether a block may be entered more than once: a loop is around it."""
+    function, loops = low.frame.function, low.loop_depth
+    if scope.node is function.body:  # the function's own jumps back do not leave it
+        loops -= low.survey.facts(function).loops_back
+    return loops > 0

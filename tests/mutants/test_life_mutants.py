@@ -1,0 +1,46 @@
+"""Local variables of C that live too long: the corpus must notice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mazurka
+from mazurka.frontend.c import lives
+from mazurka.frontend.c.survey.scopes import Scopes
+from mazurka.ir.expressions import ZERO
+
+pytest.importorskip("clang")
+
+CORPUS = Path(__file__).parents[1] / "corpus" / "c"
+
+# name, object, attribute, replacement, a program that is violated
+MUTANTS: list[tuple[str, Any, str, Any, str]] = [
+    ("no life ends", lives, "end_lives", lambda *a: None, "local_returned"),
+    ("the next instance is the same", lives, "Choice", lambda: ZERO,
+     "local_next_instance"),
+    ("every block is entered once", lives, "runs_again", lambda *a: False,
+     "local_next_instance"),
+    ("jumps do not leave blocks", lives, "leave_for_label", lambda *a: None,
+     "local_jumped_out"),
+    ("pointers live as long as variables", Scopes, "contains", lambda *a: True,
+     "local_jumped_out"),
+    ("main never ends alone", lives, "leave_thread", lambda *a: None,
+     "local_of_main_exited"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=[mutant[0] for mutant in MUTANTS])
+def test_mutant_is_caught(
+    mutant: tuple[str, Any, str, Any, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, owner, attribute, replacement, program = mutant
+    monkeypatch.setattr(owner, attribute, replacement)
+    for module in ("statements", "library.threads", "places_of"):
+        path = f"mazurka.frontend.c.{module}.{attribute}"
+        if owner is lives:
+            monkeypatch.setattr(path, replacement, raising=False)
+    found = mazurka.check(CORPUS / f"{program}.c", strategy="full", properties=["assert"])
+    assert found.verdict != "violated"
