@@ -9,7 +9,7 @@ from __future__ import annotations
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import write
 from mazurka.frontend.c.conversions import convert
-from mazurka.frontend.c.lives import enter, leave
+from mazurka.frontend.c.lives import leave
 from mazurka.frontend.c.lowering import (
     BUILTINS,
     LIBRARY,
@@ -18,7 +18,7 @@ from mazurka.frontend.c.lowering import (
     expression,
 )
 from mazurka.frontend.c.memory import allocate
-from mazurka.frontend.c.places_of import declare
+from mazurka.frontend.c.places_of import declare, enter
 from mazurka.frontend.c.types import (
     VOID,
     CType,

@@ -21,10 +21,10 @@ from mazurka.frontend.c.arithmetic import (
 )
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.heap import allocate_for, is_allocation
-from mazurka.frontend.c.lives import enter, leave
+from mazurka.frontend.c.lives import leave
 from mazurka.frontend.c.lowering import CLowering, expression
 from mazurka.frontend.c.memory import place_text
-from mazurka.frontend.c.places_of import place_of
+from mazurka.frontend.c.places_of import enter, place_of
 from mazurka.frontend.c.pointers import difference, move_pointer
 from mazurka.frontend.c.survey import has_effects, may_write
 from mazurka.frontend.c.types import (

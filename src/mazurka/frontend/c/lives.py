@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mazurka.frontend.c import tree
-from mazurka.frontend.c.lowering import BlockScope, CallFrame, CLowering, Life
+from mazurka.frontend.c.lowering import BlockScope, CallFrame, CLowering, VariableLife
 from mazurka.frontend.c.memory import allocate
 from mazurka.frontend.c.types import CType
 from mazurka.frontend.kit.arithmetic import binary, conditional
@@ -35,18 +35,18 @@ FIRST, SECOND = 1, 2
 
 def give_life(
     low: CLowering, name: str, type_: CType, span: Span, *, watched: bool, again: bool
-) -> Life:
+) -> VariableLife:
     """Allocate a mortal variable; `again` if its block may be entered more than once."""
     first, alive = _allocate(low, name, type_, span, watched, initial=0 if again else 1)
     if not again:
-        return Life(Const(first), Const(alive))
+        return VariableLife(Const(first), Const(alive))
     second, _ = _allocate(low, f"{name}, again", type_, span, watched, initial=0)
     title = f"place of {name}"
     cell = CellDraft(title, high=SECOND, owner=low.number, role=Role.SYNC, span=span)
     place = low.program.storage.add(cell)
     moved = binary("eq", Load(Const(place)), Const(SECOND))
     stride = second - first
-    return Life(
+    return VariableLife(
         Element(Const(first), moved, 2, stride), Element(Const(alive), moved, 2, stride), place
     )
 
@@ -66,21 +66,6 @@ def _allocate(
 # --- blocks ------------------------------------------------------------------------------------
 
 
-def enter(low: CLowering, node: object, span: Span) -> None:
-    """Enter a block that declares mortal variables."""
-    from mazurka.frontend.c.places_of import declare
-
-    variables = low.survey.facts(low.frame.function).blocks.get(node, ())
-    if not variables:
-        return
-    scope = BlockScope(node)
-    low.frame.scopes.append(scope)
-    for variable in variables:
-        declare(low, variable)
-    if low.reachable:
-        _begin(low, scope, span)
-
-
 def leave(low: CLowering, node: object, span: Span) -> None:
     """Leave the block at its end."""
     frame = low.frame
@@ -95,7 +80,7 @@ def _is_main(low: CLowering, frame: CallFrame) -> bool:
     return low.plan.active and frame is low.frames[0]
 
 
-def _begin(low: CLowering, scope: BlockScope, span: Span) -> None:
+def begin_lives(low: CLowering, scope: BlockScope, span: Span) -> None:
     """Begin the lives of variables whose block may have been entered before."""
     for life in scope.lives:
         if not life.place:
@@ -132,7 +117,7 @@ def arrive(low: CLowering, span: Span) -> None:
                 inside, outside, behind = (low.label(span) for _ in range(3))
                 low.split(Load(life.alive), span, "", inside, outside)
                 low.put(outside, span)
-                _begin(low, BlockScope(scope.node, [life]), span)
+                begin_lives(low, BlockScope(scope.node, [life]), span)
                 low.go(behind, span)
                 low.put(inside, span)
                 low.put(behind, span)

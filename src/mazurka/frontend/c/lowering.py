@@ -151,7 +151,7 @@ class CProgram:
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
+class VariableLife:
     """The life of a mortal variable in one activation of its function; see `lives.py`."""
 
     address: Expr
@@ -167,7 +167,7 @@ class BlockScope:
     """A block that control is in, with the lives of the mortal variables that it declares."""
 
     node: object
-    lives: list[Life] = field(default_factory=list)
+    lives: list[VariableLife] = field(default_factory=list)
 
 
 @dataclass(eq=False, slots=True)
@@ -239,15 +239,7 @@ class CLowering(ThreadBuilder):
         if handler is None:
             raise self.refuse(node, "this statement is not supported")
         mark = len(self.held)
-        blocks = self.survey.facts(self.frame.function).blocks
-        if node in blocks:
-            from mazurka.frontend.c.lives import enter, leave
-
-            enter(self, node, node.span)
-            handler(self, node)
-            leave(self, node, node.span)
-        else:
-            handler(self, node)
+        handler(self, node)
         self.release(mark)
 
     def known_value(self, variable: tree.Variable) -> Scalar | None:

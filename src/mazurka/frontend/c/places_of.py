@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.c import tree
-from mazurka.frontend.c.lives import give_life, runs_again, scope_of
-from mazurka.frontend.c.lowering import PLACES, CLowering, denotes
+from mazurka.frontend.c.lives import begin_lives, give_life, runs_again, scope_of
+from mazurka.frontend.c.lowering import PLACES, BlockScope, CLowering, denotes
 from mazurka.frontend.c.memory import allocate, global_variable, place_text, thread_variable
 from mazurka.frontend.c.pointers import move_pointer
 from mazurka.frontend.c.types import (
@@ -114,6 +114,19 @@ def declare(low: CLowering, variable: tree.Variable) -> ObjectPlace:
     place = ObjectPlace(variable.type, address, exposed, variable.name, variable=unset)
     frame.names[variable] = place
     return place
+
+
+def enter(low: CLowering, node: object, span: Span) -> None:
+    """Enter a block that declares mortal variables."""
+    variables = low.survey.facts(low.frame.function).blocks.get(node, ())
+    if not variables:
+        return
+    scope = BlockScope(node)
+    low.frame.scopes.append(scope)
+    for variable in variables:
+        declare(low, variable)
+    if low.reachable:
+        begin_lives(low, scope, span)
 
 
 @denotes(tree.Name)

@@ -30,7 +30,7 @@ from mazurka.frontend.c.library import (  # noqa: F401 - handlers
     verifier,
 )
 from mazurka.frontend.c.library.threads import keep_result, run_destructors
-from mazurka.frontend.c.lives import end_thread_variables, enter, leave
+from mazurka.frontend.c.lives import end_thread_variables, leave
 from mazurka.frontend.c.lowering import (
     CallFrame,
     CLowering,
@@ -41,6 +41,7 @@ from mazurka.frontend.c.lowering import (
     Limits,
 )
 from mazurka.frontend.c.memory import allocate
+from mazurka.frontend.c.places_of import declare, enter
 from mazurka.frontend.c.survey import Survey
 from mazurka.frontend.c.types import (
     ArrayType,
@@ -250,7 +251,6 @@ def _bind_arguments(low: CLowering, plan: CThread, frame: CallFrame) -> None:
     if plan.active:
         for parameter in function.parameters:  # of main: anything
             from mazurka.frontend.c.initializers import initialize
-            from mazurka.frontend.c.places_of import declare
 
             initialize(low, declare(low, parameter), parameter)
         return

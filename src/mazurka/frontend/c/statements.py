@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import write
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.expressions import branch_on
 from mazurka.frontend.c.initializers import initialize
-from mazurka.frontend.c.lives import arrive, leave_for_label, leave_function, leave_to
-from mazurka.frontend.c.lowering import CLowering, statement
-from mazurka.frontend.c.places_of import declare
+from mazurka.frontend.c.lives import arrive, leave, leave_for_label, leave_function, leave_to
+from mazurka.frontend.c.lowering import CLowering, Handler
+from mazurka.frontend.c.lowering import statement as register
+from mazurka.frontend.c.places_of import declare, enter
 from mazurka.frontend.c.trips import count_trips
 from mazurka.frontend.c.types import IntegerType, bare
 from mazurka.frontend.c.values import ObjectPlace, Scalar
@@ -17,6 +20,21 @@ from mazurka.frontend.kit.arithmetic import binary, both, either
 from mazurka.frontend.kit.program import Label
 from mazurka.ir.expressions import ZERO, Const, Expr, negate
 from mazurka.ir.program import Kind, Span
+
+
+def statement(kind: type[tree.Statement]) -> Callable[[Handler], Handler]:
+    """Register how a kind of statement is executed; it may be a block with variables of its own."""
+
+    def wrap(handler: Handler) -> Handler:
+        def execute(low: CLowering, node: tree.Statement) -> None:
+            enter(low, node, node.span)
+            handler(low, node)
+            leave(low, node, node.span)
+
+        register(kind)(execute)
+        return handler
+
+    return wrap
 
 
 @statement(tree.Compound)
