@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mazurka.ir.expressions import Binary, Conditional, Const, Element, Expr, Load
+from mazurka.ir.expressions import Binary, Choice, Conditional, Const, Element, Expr, Load
 from mazurka.ir.passes.fold import fold
 from mazurka.ir.passes.ranges import infer_ranges
 from mazurka.ir.program import (
@@ -105,6 +105,16 @@ def test_conditionals_with_a_known_test() -> None:
     choice = Conditional(is_two(FIRST), get(SHARED), Binary("floordiv", Const(1), get(SECOND)))
     (result,) = folded(edge(3, 0, Assign(Const(SECOND), choice)))
     assert result.operations == (Assign(Const(SECOND), get(SHARED)),)
+
+
+def test_a_test_that_every_value_passes_goes() -> None:
+    place = Element(Const(4), get(SECOND), 3, 1)
+    lower, upper = (Binary("lt", place, Const(end)) for end in (6, 8))
+    inside = Conditional(lower, Binary("ge", place, Const(4)), upper)
+    choose = Edge(3, 4, Kind.CHOOSE, Span("m.py", 3), None, (Assign(Const(SECOND), Choice()),), 3)
+    stored = Conditional(inside, Binary("add", place, Const(1)), Const(9))
+    result = folded(choose, edge(4, 0, Assign(Const(FIRST), stored)))[1]
+    assert result.operations == (Assign(Const(FIRST), Binary("add", place, Const(1))),)
 
 
 def test_branches_know_their_test() -> None:

@@ -67,27 +67,24 @@ def allocate(
     return first
 
 
-def find_flag(low: CLowering, place: ObjectPlace) -> Expr | None:
-    """The address of the cell that says whether an object has been written.
-
-    None where the object has a first value; 0 where that depends on the pointer.
+def find_flags(low: CLowering, place: ObjectPlace) -> list[tuple[Expr, Expr]]:
+    """The cells that say whether an object has been written: under each condition the address of
+    such a cell.  Where no condition holds the object has a first value.
     """
     address = place.address
     if place.direct:
         root = place.root or find_root(address)
         for first, last, flags in low.machine.watched:
             if first <= root < last:
-                return _shift(address, flags - first)
-        return None
-    intervals = low.machine.expected.watched
-    if not intervals:
-        return None
-    result: Expr = ZERO
-    for first, last, flags in reversed(intervals):
-        inside = both(binary("ge", address, Const(first)), binary("lt", address, Const(last)))
-        flag = Element(Const(flags), binary("sub", address, Const(first)), last - first, 1)
-        result = conditional(inside, flag, result)
-    return result
+                return [(ONE, _shift(address, flags - first))]
+        return []
+    by_distance: dict[int, list[tuple[int, int]]] = {}
+    for first, last, flags in low.machine.expected.watched:
+        by_distance.setdefault(flags - first, []).append((first, last - 1))
+    return [
+        (is_among(address, objects), binary("add", address, Const(distance)))
+        for distance, objects in by_distance.items()
+    ]
 
 
 def _shift(address: Expr, distance: int) -> Expr:
@@ -116,24 +113,25 @@ def reset_flags(low: CLowering, address: Expr, span: Span) -> None:
 
 def written_check(low: CLowering, place: ObjectPlace) -> list[Check]:
     """What is read must have been written."""
-    flag = find_flag(low, place)
-    if flag is None:
+    flags = find_flags(low, place)
+    if not flags:
         return []
-    known: Expr = Load(flag)
-    if not place.direct:
-        known = conditional(binary("eq", flag, ZERO), ONE, Load(flag))
+    known: Expr = ONE
+    for inside, flag in flags:
+        known = conditional(inside, Load(flag), known)
     message = f"`{place.title}` is read before it is written, and may be anything"
     return [Check(known, Fault.BOUND, message)]
 
 
 def note_written(low: CLowering, place: ObjectPlace, span: Span) -> list[Assign]:
     """Remember that an object has been written."""
-    flag = find_flag(low, place)
-    if flag is None:
+    flags = find_flags(low, place)
+    if not flags:
         return []
-    if not place.direct:
-        flag = conditional(binary("eq", flag, ZERO), Const(low.scratch), flag)
-    return [Assign(flag, ONE)]
+    written: Expr = Const(low.scratch)
+    for inside, flag in flags:
+        written = conditional(inside, flag, written)
+    return [Assign(written, ONE)]
 
 
 def draft_cell(

@@ -102,15 +102,20 @@ class _Folder:
         return rebuild(expr, lambda child: self.expression(child, facts))
 
     def conditional(self, expr: Conditional, facts: Facts) -> Expr:
-        """Fold each branch with what its test implies; a branch that is never taken is kept."""
+        """Fold each branch with what its test implies; a branch that is never taken is left out
+        with the test, or kept where the test has to be evaluated all the same."""
         known = truth_of(facts.values(expr.test))
-        if known is not None and self.is_silent(expr.test, facts):
+        silent = self.is_silent(expr.test, facts)
+        if known is not None and silent:
             return self.expression(expr.then if known else expr.otherwise, facts)
-        branches = []
+        branches, taken = [], []
         for branch, outcome in ((expr.then, True), (expr.otherwise, False)):
             inside = facts.copy()
             possible = inside.assume(expr.test, outcome)
             branches.append(self.expression(branch, inside) if possible else branch)
+            taken += branches[-1:] if possible else []
+        if silent and len(taken) == 1:
+            return taken[0]
         return Conditional(self.expression(expr.test, facts), *branches)
 
     def is_silent(self, expr: Expr, facts: Facts) -> bool:

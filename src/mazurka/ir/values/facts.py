@@ -11,7 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from mazurka.ir.expressions import ZERO, Binary, Conditional, Const, Convert, Expr, Load, Unary
+from mazurka.ir.expressions import (
+    ZERO,
+    Binary,
+    Conditional,
+    Const,
+    Convert,
+    Element,
+    Expr,
+    Load,
+    Unary,
+)
 from mazurka.ir.program import Assign, Cell, Operation
 from mazurka.ir.values.evaluation import (
     MOST_ADDRESSES,
@@ -143,6 +153,8 @@ class Facts:
                 return self._restrict_shifted(operand, offset, allowed)
             case Binary("sub", operand, Const(offset)):
                 return self._restrict_shifted(operand, -offset, allowed)
+            case Element(Const(base), index, _, 1):
+                return self._restrict_shifted(index, base, allowed)
             case Convert(operand, width, signed):
                 inside = self.values(operand)
                 low, high = find_window(width, signed)
