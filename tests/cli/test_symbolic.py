@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from mazurka import check
-from mazurka.errors import OptionError
+from mazurka.deadline import TimeLimitError
+from mazurka.errors import OptionError, UnsupportedError
 from mazurka.report.answer import HOLDS, INCONCLUSIVE, VIOLATED
 from mazurka.report.observer import progress_text
 from mazurka.search import Silent, Statistics
 from mazurka.symbolic import options as symbolic_options
-from mazurka.symbolic import portfolio
+from mazurka.symbolic import outlook, portfolio
 from mazurka.symbolic.portfolio import ProofBeside
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -157,12 +158,35 @@ def test_wide_data(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("interleaving", ["partial-order", "transactions"])
-def test_what_depends_on_wide_choices_is_a_conflict(tmp_path: Path, interleaving: str) -> None:
+@pytest.mark.parametrize("growth", [outlook.MOST_GROWTH, 0])
+def test_what_depends_on_wide_choices_is_quantified_or_a_conflict(
+    tmp_path: Path, interleaving: str, growth: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outlook, "MOST_GROWTH", growth)
     model = write(tmp_path, GUESSED)
     asked = {"strategy": "bmc", "interleaving": interleaving, "properties": ("assert",)}
     assert check(model, **asked).verdict == VIOLATED
     fixed = write(tmp_path, GUESSED.replace("before == after or", "before <= after or"))
     assert check(fixed, **asked).verdict == HOLDS
+
+
+def test_waiting_may_depend_on_wide_choices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = write(tmp_path, GUESSED.replace("before == after or", "before <= after or"))
+    assert check(model, strategy="bmc").verdict == HOLDS
+    monkeypatch.setattr(outlook, "MOST_GROWTH", 0)
+    with pytest.raises(UnsupportedError, match="in more ways than can be listed"):
+        check(model, strategy="bmc")
+
+
+def test_an_explanation_does_not_cost_the_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    def be_late(*_: object) -> None:
+        raise TimeLimitError("the time limit was reached while explaining")
+
+    monkeypatch.setattr("mazurka.symbolic.explaining.explain_circuit", be_late)
+    verdict = check(EXAMPLES / "lost_update.py", strategy="bmc", explain=True)
+    assert verdict.verdict == VIOLATED
 
 
 def test_a_section_that_never_ends_is_a_violation(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from mazurka.deadline import TimeLimitError, check_time, ended_by, seconds_left
+from mazurka.deadline import TimeLimitError, check_time, ended_by, last_moment, seconds_left
 from mazurka.ir.interpreter import Step
 from mazurka.ir.program import Fault, Program
 from mazurka.search import (
@@ -147,7 +147,7 @@ class CircuitSearch:
             self.violation,
             limits,
             (*notes, *self.describe_effort()),
-            explanation=tuple(self.explain()) if self.options.explain else (),
+            explanation=self.try_to_explain() if self.options.explain else (),
         )
 
     @staticmethod
@@ -264,8 +264,16 @@ class CircuitSearch:
             f" {self.solver.solving_seconds:.2f} s for solving",
         )
 
+    def try_to_explain(self) -> tuple[ExplainedPart, ...]:
+        """What was made of the program, unless the time is up for that, too."""
+        try:
+            with last_moment():
+                return tuple(self.explain())
+        except TimeLimitError:
+            return ()
+
     def explain(self) -> Iterator[ExplainedPart]:
-        """What was made of the program."""
+        """What was made of the program, part by part."""
         if self.circuit is not None:
             from mazurka.symbolic.explaining import explain_circuit
 

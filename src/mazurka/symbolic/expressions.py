@@ -155,8 +155,8 @@ class Evaluation:
         match expr:
             case Const(number):
                 found = {number: TRUE}
-            case Element(base, index, length, stride):
-                found = self._element_addresses(base, index, length, stride)
+            case Element():
+                found = self._element_addresses(expr)
             case Conditional(test, then, otherwise):
                 found = self._either_addresses(test, then, otherwise)
             case _:
@@ -165,21 +165,23 @@ class Evaluation:
                 found = {target: self.words.equals(value, target) for target in targets}
         return {a: hit for a, hit in found.items() if hit != FALSE and self.footprints.is_cell(a)}
 
-    def _element_addresses(
-        self, base: Expr, index: Expr, length: int, stride: int
-    ) -> dict[int, int]:
-        words, graph = self.words, self.graph
-        bases = self.addresses(base)
-        position = self.value(index)
-        self.fail(Fault.INDEX, self.outside(position, 0, length - 1))
-        hits = {
-            i: words.equals(position, i)
-            for i in range(max(position.low, 0), min(position.high, length - 1) + 1)
-        }
+    def _element_addresses(self, expr: Element) -> dict[int, int]:
+        words, graph, stride = self.words, self.graph, expr.stride
+        bases = self.addresses(expr.base)
+        position = self.value(expr.index)
+        self.fail(Fault.INDEX, self.outside(position, 0, expr.length - 1))
+        if not stride:
+            return bases
+        indexes = range(max(position.low, 0), min(position.high, expr.length - 1) + 1)
+        hits: dict[int, int] = {}
         cases: dict[int, list[int]] = {}
-        for start, at in bases.items():
-            for i, hit in hits.items():
-                cases.setdefault(start + i * stride, []).append(graph.both(at, hit))
+        for target in self.footprints.targets(expr, self.choices):
+            for start, at in bases.items():
+                i, between = divmod(target - start, stride)
+                if between == 0 and i in indexes:
+                    if i not in hits:
+                        hits[i] = words.equals(position, i)
+                    cases.setdefault(target, []).append(graph.both(at, hits[i]))
         return {address: graph.some(each) for address, each in cases.items()}
 
     def _either_addresses(self, test: Expr, then: Expr, otherwise: Expr) -> dict[int, int]:

@@ -1,7 +1,8 @@
 """What each thread can do in an environment: move, wait, stand still; and deadlocks.
 
 A choice of a step is free, but "the thread cannot move" speaks of all choices.  So what depends on
-choices is quantified over them (`StepOutlook`), which is possible where few bits matter.
+choices is quantified over them (`StepOutlook`), bit by bit.  Most bits vanish at once, as those of
+"the number is not 0" do; where the circuit grows instead, quantification is given up.
 
 `find_standstills` is `mazurka.analysis.standstill` as a circuit: W, the threads that wait, D, the
 largest set of them that no thread outside of D could help.  D begins as W, and what is helped is
@@ -29,8 +30,8 @@ FOR_DEADLOCKS = (
     "deadlocks can be looked for only where it does not: choose in a step before, or use --property"
     " assert"
 )
-MOST_QUANTIFIED = 10
-"""The most bits of choices over which "cannot move" is worked out."""
+MOST_GROWTH = 20_000
+"""How many nodes may be made to work out what a step does with some choice."""
 
 
 @dataclass
@@ -70,9 +71,9 @@ class StepOutlook:
                 parts["stopped"].append(at)
                 continue
             record = self.encoder.encode(self.environment, thread, location)
-            acts = graph.some([record.moved, record.beyond, *record.faults.values()])
-            wanted = {"acts": acts, "waits": record.waits, "stopped": record.stopped}
-            cells = {a: graph.some(each) for a, each in record.reads.items()} if reads else {}
+            wanted = {"acts": record.acts, "waits": record.waits, "stopped": record.stopped}
+            asked = reads and record.waits != FALSE  # what is read matters to who waits
+            cells = {a: graph.some(each) for a, each in record.reads.items()} if asked else {}
             found = self.quantify(record, location, [*wanted.values(), *cells.values()])
             for name, literal in zip(wanted, found, strict=False):
                 parts[name].append(graph.both(at, literal))
@@ -86,17 +87,28 @@ class StepOutlook:
 
     def quantify(self, record: StepRecord, location: int, literals: list[int]) -> list[int]:
         """Each literal with some choice of the step: the choices' bits are no part of it."""
-        relevant = self._find_choice_bits(record, location, literals)
-        if len(relevant) > MOST_QUANTIFIED:
-            edge = self.program.threads[record.thread].edges[relevant[0][1].edge]
+        found = self.try_to_quantify(record, location, literals)
+        if found is None:
+            _, key = self._find_choice_bits(record, location, literals)[0]
+            edge = self.program.threads[record.thread].edges[key.edge]
             raise UnsupportedError.at(
                 edge.span,
-                "whether this step can be taken depends on a choice among more than"
-                f" {1 << MOST_QUANTIFIED:,}; with --engine symbolic {self.purpose}",
+                "whether this step can be taken depends on a choice in more ways than can be listed"
+                f"; with --engine symbolic {self.purpose}",
             )
-        for bit, _ in relevant:
+        return found
+
+    def try_to_quantify(
+        self, record: StepRecord, location: int, literals: list[int]
+    ) -> list[int] | None:
+        """The same; None where the circuit would grow too much."""
+        most = self.graph.nodes + MOST_GROWTH
+        while relevant := self._find_choice_bits(record, location, literals):
+            bit, _ = relevant[-1]
             no, yes = (self.graph.substitute(literals, {bit: value}) for value in (0, 1))
             literals = [self.graph.either(x, y) for x, y in zip(no, yes, strict=True)]
+            if self.graph.nodes > most:
+                return None
         return literals
 
     def count_choice_bits(self, record: StepRecord, location: int, literals: list[int]) -> int:

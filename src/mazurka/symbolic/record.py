@@ -34,6 +34,9 @@ class StepRecord:
     waits: int = FALSE
     stopped: int = FALSE
     """An assumption stops it, or there is no edge."""
+    acts: int = FALSE
+    """It takes place, fails, or is not known: the thread neither waits nor is stopped.  In this
+    form the condition depends on guards alone."""
     beyond: int = FALSE
     """Its loops were not unrolled often enough."""
     faults: dict[Fault, int] = field(default_factory=dict)

@@ -141,6 +141,7 @@ class StepEncoder:
             found.setdefault(fault, []).append(condition)
         record.faults = {fault: graph.some(each) for fault, each in found.items()}
         record.moved = graph.some(arrival.condition for arrival in record.arrivals)
+        record.acts = graph.either(record.waits, record.stopped) ^ 1
         if not record.arrivals:
             return
         for _, location, view in record.arrivals:

@@ -298,8 +298,7 @@ class ThreadUnwinding:
     def _find_attempts(self, event: UnwoundStep, record: StepRecord) -> None:
         """What the thread could do with some choice."""
         outlook = StepOutlook(self.encoder, Environment({}, []))
-        acts = self.graph.some([record.moved, record.beyond, *record.faults.values()])
-        wanted = [acts, record.waits, record.stopped, *event.reads.values()]
+        wanted = [record.acts, record.waits, record.stopped, *event.reads.values()]
         found = outlook.quantify(record, event.location, wanted)
         event.acts, event.waits, event.stopped = found[:3]
         event.attempts = dict(zip(event.reads, found[3:], strict=True))

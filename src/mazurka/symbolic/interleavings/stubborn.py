@@ -39,9 +39,9 @@ that the scheduler allows shows the violation.  *Races* are faults of a program 
 which are closed under the true relation as well.
 - *Choices.*  What a step does may depend on what it chooses, and an attempt is all choices
   together: literals are quantified over the choices' bits.  If a footprint depends on more than
-  `MOST_CHOSEN_BITS` of them, the cell counts as touched.  If "can move" depends on more than
-  `outlook.MOST_QUANTIFIED`, the thread counts as one that can move and is in conflict with all: the
-  closure is everyone, which is right whether or not the thread can move.
+  `MOST_CHOSEN_BITS` of them, the cell counts as touched.  If "can move" cannot be quantified
+  (`StepOutlook.try_to_quantify`), the thread counts as one that can move and is in conflict with
+  all: the closure is everyone, which is right whether or not the thread can move.
 - *Steps without an end* (a loop in an atomic section, a bound of the model) are no transitions, so
   a set must not consist of them: their thread is in conflict with all.
 - *Locks*: see `mazurka.symbolic.later`.
@@ -73,7 +73,7 @@ from mazurka.symbolic.graph import FALSE, TRUE
 from mazurka.symbolic.interleavings import full
 from mazurka.symbolic.interleavings.frame import Frame
 from mazurka.symbolic.later import CellsAsked, LaterTouches
-from mazurka.symbolic.outlook import MOST_QUANTIFIED, StepOutlook, members
+from mazurka.symbolic.outlook import StepOutlook, members
 from mazurka.symbolic.record import StepRecord
 from mazurka.symbolic.steps import StepEncoder
 
@@ -202,11 +202,9 @@ class StubbornSets:
         """Add what a step does; returns whether it can be taken."""
         graph = self.graph
         endless = [record.beyond, *(record.faults.get(fault, FALSE) for fault in DEAD_ENDS)]
-        wanted = [graph.some([record.moved, record.beyond, *record.faults.values()])]
-        wanted.append(graph.some(endless))
-        enabled, never = TRUE, TRUE
-        if self.outlook.count_choice_bits(record, place, wanted) <= MOST_QUANTIFIED:
-            enabled, never = self.outlook.quantify(record, place, wanted)
+        wanted = [record.acts, graph.some(endless)]
+        quantified = self.outlook.try_to_quantify(record, place, wanted)
+        enabled, never = quantified or (TRUE, TRUE)
         if place in self.sticky[record.thread]:
             never = graph.either(never, enabled)
         self._add(found.enabled, enabled, place)
