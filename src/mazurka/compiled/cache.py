@@ -44,6 +44,7 @@ KERNELS = {
         "store": 0.4,
         "breadth_first": 0.5,
         "parallel": 0.8,
+        "partition": 0.8,
         "persistent": 1.8,
         "transactions": 2.1,
         "cartesian": 2.7,

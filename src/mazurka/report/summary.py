@@ -20,7 +20,7 @@ from mazurka.report.trace import Trace
 from mazurka.report.tracefile import REPRODUCED, ReplayReport
 from mazurka.report.verdict import Times, Verdict, limit_name
 from mazurka.report.words import counted, listed
-from mazurka.search import BITSTATE, Statistics
+from mazurka.search import BITSTATE, LOST_WORKER, Statistics
 from mazurka.search.registry import AUTO, load_strategy
 from mazurka.search.result import LASSO
 
@@ -232,6 +232,8 @@ LIMIT_ADVICE = {
     "time": "a larger --limit-time, or smaller constants (-D NAME=VALUE), may give an answer",
     "memory": "a larger --limit-memory, or smaller constants (-D NAME=VALUE), may give an answer",
     "disk": "smaller constants (-D NAME=VALUE) may give an answer",
+    LOST_WORKER: "a worker that ends takes its states with it: run it again, with more machines if"
+    " memory was short",
     BITSTATE: "more --limit-memory misses fewer states; --store disk misses none",
 }
 STORE_ADVICE = (

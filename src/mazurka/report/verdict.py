@@ -11,7 +11,15 @@ from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED, Answer
 from mazurka.report.selection import Alternative
 from mazurka.report.trace import Trace
 from mazurka.report.words import counted, listed
-from mazurka.search import BITSTATE, PROPERTIES, CellClass, ExplainedPart, Round, Statistics
+from mazurka.search import (
+    BITSTATE,
+    LOST_WORKER,
+    PROPERTIES,
+    CellClass,
+    ExplainedPart,
+    Round,
+    Statistics,
+)
 from mazurka.search.reading import Reading
 from mazurka.search.request import CheckOptions
 
@@ -78,6 +86,7 @@ NAMED_LIMITS = {
     "memory": "memory limit",
     "disk": "disk full",
     "interrupted": "interrupted",
+    LOST_WORKER: "a worker of the cluster was lost",
     BITSTATE: "states are stored as bits, and some may have been missed",
     UNSOUND: "the strategy is unsound by design",
 }

@@ -15,6 +15,7 @@ from mazurka.search.options import (
 from mazurka.search.result import (
     BITSTATE,
     CUT_SHORT,
+    LOST_WORKER,
     CellClass,
     ExplainedPart,
     Move,
@@ -26,7 +27,7 @@ from mazurka.search.result import (
 from mazurka.search.strategy import Chosen, Observer, Silent, Strategy
 
 __all__ = [
-    "BITSTATE", "CUT_SHORT", "ORDERS", "PROPERTIES", "CellClass", "Chosen", "ExplainedPart",
-    "Move", "Observer", "Option", "Round", "SearchOptions", "SearchResult", "Silent", "Statistics",
-    "Strategy", "Violation", "one_of", "require_positive",
+    "BITSTATE", "CUT_SHORT", "LOST_WORKER", "ORDERS", "PROPERTIES", "CellClass", "Chosen",
+    "ExplainedPart", "Move", "Observer", "Option", "Round", "SearchOptions", "SearchResult",
+    "Silent", "Statistics", "Strategy", "Violation", "one_of", "require_positive",
 ]  # fmt: skip

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 
 BITSTATE = "bitstate"
 """The limit of a search that stores states as bits, and takes some of them for others."""
+LOST_WORKER = "worker"
+"""The limit of a search by a cluster, one of whose workers has ended."""
 CUT_SHORT = frozenset(
-    {"time", "memory", "disk", "interrupted", "transitions", "cancelled", BITSTATE}
+    {"time", "memory", "disk", "interrupted", "transitions", "cancelled", BITSTATE, LOST_WORKER}
 )
 """Limits after which a search has seen only a part of what it wanted to see."""
 

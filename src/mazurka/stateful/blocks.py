@@ -209,7 +209,22 @@ ENDS = 128
     FINDING_ROOM,
 ) = range(140, 149)  # fmt: skip
 
-BLOCK_WORDS = 149
+# Breadth-first search by parts: each worker has the states whose hashes are its own.
+(
+    PART,              # the worker's number
+    PARTS,
+    OUTBOXES,          # array by part: the address of the states for it
+    OUT_COUNTS,        # array by part: how many there are
+    OUT_ROOM,          # how many have room
+    SENT,              # states that were sent before: SENT_TAG, and the state
+    SENT_CAPACITY,     # how many have room, a power of two
+    INBOX,             # states that have come
+    INBOX_COUNT,
+    INBOX_READ,        # how many of them have been dealt with
+    TARGET,            # the state whose predecessor is looked for
+) = range(149, 160)  # fmt: skip
+
+BLOCK_WORDS = 160
 
 # A worker's part of a level: the first state that nobody has claimed, and the end; and where the
 # worker's states end.  The words of two workers are never in one line of the cache.
@@ -229,6 +244,14 @@ SMALL_LEVEL, MOST_CLAIMED = 1 << 11, 64
 # What a worker has found: FAULT, STUCK, QUIET or RACE, in which state, by which move.
 FINDING_KIND, FINDING_POSITION, FINDING_THREAD, FINDING_CHOICE = range(4)
 FINDING_WORDS = 4
+
+# What the worker of a part is to do: expand its states of a level, store those that have come, or
+# look for a predecessor.
+JOB_EXPAND_PART, JOB_RECEIVE, JOB_GO_BACK = range(3)
+
+# A state that was sent: its hash, whose lowest bit is set, so that no place in use begins with 0.
+SENT_TAG = 0
+SENT_STATE = 1
 
 # What a worker of a breadth-first search is to do: put the initial state into the store, expand its
 # part of a level, or enter its states in a new table.
@@ -255,6 +278,7 @@ PATTERN_MISSING = 12
 OUTBOX_FULL, FOUND = 13, 14
 QUIET, WALK_FULL = 15, 16
 CYCLE = 17
+MISSENT = 18
 
 FIRST_DEAD_END = 8
 """Faults from this code on (`livelock`, `bound`) have no successor: the step did not end."""

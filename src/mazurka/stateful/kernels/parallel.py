@@ -128,7 +128,7 @@ def begin_level(block: Any, level: Any) -> Any:
 
 
 @compiled
-def note_finding(block: Any, kind: Any, position: Any, thread: Any, choice: Any) -> Any:
+def write_finding(block: Any, kind: Any, position: Any, thread: Any, choice: Any) -> Any:
     """Write down what was found for Python to look at."""
     place = block[blocks.FINDINGS] + 8 * blocks.FINDING_WORDS * block[blocks.FINDING_COUNT]
     poke(place, blocks.FINDING_KIND, np.uint64(kind))
@@ -136,6 +136,12 @@ def note_finding(block: Any, kind: Any, position: Any, thread: Any, choice: Any)
     poke(place, blocks.FINDING_THREAD, np.uint64(thread))
     poke(place, blocks.FINDING_CHOICE, np.uint64(choice))
     block[blocks.FINDING_COUNT] += 1
+
+
+@compiled
+def note_finding(block: Any, kind: Any, position: Any, thread: Any, choice: Any) -> Any:
+    """Write down what was found, and have Python look at it when the level is completed."""
+    write_finding(block, kind, position, thread, choice)
     publish(block[blocks.MEETING], blocks.MEETING_FOUND, np.uint64(1))
 
 

@@ -11,7 +11,8 @@ keeps a few bits for each state, depth-first, may pass states over, and never sa
 
 With `--workers N` several threads search together, breadth-first
 (`mazurka.stateful.searches.parallel`); with `--device cuda` a GPU does
-(`mazurka.stateful.device.search`).
+(`mazurka.stateful.device.search`), and with `--cluster` the processors of several machines
+(`mazurka.stateful.cluster.search`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from mazurka.ir.program import Program
 from mazurka.search import CUT_SHORT, Observer, SearchOptions, SearchResult, Strategy
 from mazurka.search.resources import address_space_is_limited
 from mazurka.stateful.variants import (
+    CLUSTER,
     DEVICE,
     HASHES,
     STORE,
@@ -59,6 +61,8 @@ def run_in_memory(program: Program, options: SearchOptions, observer: Observer) 
     from mazurka.stateful.searches.depth_first import DepthFirst
     from mazurka.stateful.searches.parallel import ParallelSearch
 
+    if options.value(CLUSTER):
+        return run_on_cluster(program, options, observer)
     device = find_device(options, observer)
     if device is not None:
         return run_on_device(program, options, observer, device)
@@ -98,6 +102,30 @@ def run_on_device(
     return replace(found, order="bfs")
 
 
+def run_on_cluster(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
+    from mazurka.stateful.cluster.part import PartOptions
+    from mazurka.stateful.cluster.ray_crew import Connection, RayCrew
+    from mazurka.stateful.cluster.search import ClusterSearch
+    from mazurka.stateful.quotient import code_for
+
+    options = replace(options, order="bfs")
+    asked = options.value(WORKERS) if WORKERS.name in options.tuning else None
+    asked_of_parts = PartOptions(
+        properties=options.properties, symmetry=options.symmetry, limit_bytes=options.limit_bytes
+    )
+    connection = Connection(options.value(CLUSTER), asked, observer)
+    try:
+        crew = RayCrew(connection, program, asked_of_parts, asked)
+        try:
+            code = code_for(program, options)
+            found = ClusterSearch(code, options, observer, crew).run()
+            return replace(found, notes=(*found.notes, crew.described))
+        finally:
+            crew.dismiss()
+    finally:
+        connection.close()
+
+
 def run_on_disk(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
     from mazurka.stateful.beyond_memory.disk_search import DiskSearch
     from mazurka.stateful.beyond_memory.sorted_files import ScratchDirectory
@@ -131,6 +159,10 @@ def refuse(options: SearchOptions) -> None:
         raise OptionError(
             f"--device {options.value(DEVICE)} keeps states in memory; leave out --store"
         )
+    if options.value(CLUSTER) and store is not StoreKind.MEMORY:
+        raise OptionError("--cluster keeps states in memory; leave out --store")
+    if options.value(CLUSTER) and options.value(DEVICE) != DEVICE.default:
+        raise OptionError("--cluster and --device both say what searches; give one of them")
     if options.value(HASHES) != HASHES.default and store is not StoreKind.BITSTATE:
         raise OptionError("--hashes is for --store bitstate")
 
@@ -142,6 +174,6 @@ STRATEGY = Strategy(
     orders=("dfs", "bfs"),
     run=run,
     reduces=False,
-    options=(STORE, STORE_DIR, HASHES, WORKERS, DEVICE),
+    options=(STORE, STORE_DIR, HASHES, WORKERS, DEVICE, CLUSTER),
     refuse=refuse,
 )

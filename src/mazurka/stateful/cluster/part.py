@@ -1,0 +1,277 @@
+"""One worker's part of the states: the Python side of `mazurka.stateful.kernels.partition`.
+
+It knows nothing of the other workers but their number.  Whoever leads the search
+(`mazurka.stateful.cluster.search`) has it expand its states of a level piece by piece, brings it
+the states that others have found, and says when the next level begins.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mazurka.compiled.cache import kernel
+from mazurka.compiled.memory import Area
+from mazurka.errors import InternalError
+from mazurka.ir.native.layout import Layout
+from mazurka.ir.program import Program
+from mazurka.search import Move, SearchOptions, Silent
+from mazurka.search.resources import default_limit_bytes
+from mazurka.stateful import blocks
+from mazurka.stateful.compiled.store import Store
+from mazurka.stateful.compiled.view import ProgramView
+from mazurka.stateful.quotient import code_for
+from mazurka.version import __version__
+
+Batch = npt.NDArray[np.uint64]
+"""Packed states, one behind the other."""
+
+OUT_ROOM = 1 << 19
+"""How many states for another part are collected before they are sent."""
+SENT_ROOM = 1 << 18
+"""How many states that were sent are remembered at most; a power of two."""
+SMALL_SHARE = 8
+"""Outboxes and what was sent take at most one part in so many of the memory each."""
+FINDING_ROOM = 1 << 10
+
+
+@dataclass(frozen=True)
+class PartOptions:
+    """What a worker is asked.  Unlike `SearchOptions` it can be sent."""
+
+    properties: frozenset[str]
+    symmetry: bool
+    limit_bytes: int | None
+    """What all parts may have together; None: what their machines can spare."""
+    parts: int = 1
+    neighbours: int = 1
+    """How many of the parts are on the same machine, this one included."""
+
+    def for_search(self) -> SearchOptions:
+        return SearchOptions(properties=self.properties, symmetry=self.symmetry, order="bfs")
+
+    def share_bytes(self) -> int:
+        """The memory for one part."""
+        if self.limit_bytes is not None:
+            return self.limit_bytes // self.parts
+        return default_limit_bytes() // self.neighbours
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found in a state: FAULT, STUCK, QUIET or RACE."""
+
+    kind: int
+    words: tuple[int, ...]
+    move: Move
+
+
+@dataclass(frozen=True)
+class PartReport:
+    """How far a part has come."""
+
+    serial: int
+    """How many reports of this part there were before."""
+    states: int
+    transitions: int
+    expanded: int
+    left: int
+    """How many states of the level have not been expanded."""
+    sent: tuple[int, ...]
+    """How many states this part has ever sent to each of the others."""
+    received: int
+    """How many have ever come."""
+    ends: int
+    out_of_memory: bool
+    table_bytes: int
+    other_bytes: int
+    peak_bytes: int
+    findings: tuple[Finding, ...] = ()
+
+
+def describe_layout(layout: Layout) -> str:
+    """What must be the same wherever states of a program are packed."""
+    return f"mazurka {__version__}, {sys.byteorder} endian, {layout.slots!r}"
+
+
+class StatePart:
+    """The states of one part, and the search among them."""
+
+    def __init__(self, program: Program, options: PartOptions, number: int) -> None:
+        native = code_for(program, options.for_search())
+        self.view = view = ProgramView(native, options.for_search())
+        self.layout, self.numbers = native.layout, view.block.numbers
+        self.words = self.layout.words
+        self.parts = options.parts
+        self.limit_bytes = options.share_bytes()
+        self.kernel = kernel("partition", Silent())
+        self.store = Store(
+            view.block, self.words, inline=False, limit_bytes=self.limit_bytes, observer=Silent()
+        )
+        self.levels = [0]
+        """Where levels begin in the log; the last number is the end of the last level begun."""
+        self.sent = [0] * self.parts
+        self.received = 0
+        self.reports = 0
+        self.most = most = sum(max(bounds) for bounds in self.layout.choices)
+        self.numbers[blocks.PART], self.numbers[blocks.PARTS] = number, self.parts
+        self.numbers[blocks.MOST_SUCCESSORS] = most
+        view.keep(blocks.BUFFER, Area(most * (self.words + blocks.SUCCESSOR_WORDS)))
+        view.keep(blocks.TARGET, Area(self.words))
+        self.numbers[blocks.FINDING_ROOM] = FINDING_ROOM + most + 3
+        room = self.numbers[blocks.FINDING_ROOM]
+        view.keep(blocks.FINDINGS, Area(room * blocks.FINDING_WORDS))
+        self.make_outboxes()
+        self.began = time.process_time()
+
+    def make_outboxes(self) -> None:
+        """Room for states of other parts, and for what is remembered of those that were sent."""
+        affordable = self.limit_bytes // (SMALL_SHARE * 8 * self.words)
+        room = min(OUT_ROOM, affordable) // self.parts + self.most
+        own = self.numbers[blocks.PART]
+        self.outboxes = [Area(room * self.words if n != own else 1) for n in range(self.parts)]
+        self.view.keep(blocks.OUTBOXES, Area.of(area.address for area in self.outboxes))
+        self.view.keep(blocks.OUT_COUNTS, Area(self.parts))
+        self.numbers[blocks.OUT_ROOM] = room
+        entry = self.words + blocks.SENT_STATE
+        capacity = SENT_ROOM
+        while capacity > 1 and 8 * capacity * entry > self.limit_bytes // SMALL_SHARE:
+            capacity //= 2
+        self.view.keep(blocks.SENT, Area(capacity * entry, scattered=True))
+        self.numbers[blocks.SENT_CAPACITY] = capacity
+        self.fixed_bytes = 8 * (capacity * entry + sum(area.length for area in self.outboxes))
+
+    def describe(self) -> str:
+        return describe_layout(self.layout)
+
+    def processor_seconds(self) -> float:
+        """What the search has taken of a processor."""
+        return time.process_time() - self.began
+
+    # --- the jobs -----------------------------------------------------------------------------
+
+    def begin(self) -> PartReport:
+        """Store the initial state if it belongs to this part."""
+        initial = np.array(self.layout.pack(self.layout.program.initial_state()), np.uint64)
+        self.store_batch(initial)
+        return self.report()
+
+    def expand(self, level: int, budget: int, hang_wanted: bool) -> list[Any]:
+        """Expand states of a level; a report, and a batch for each part.
+
+        Comes back after about `budget` transitions, or when batches are full.  The batches are
+        overwritten by the next call."""
+        numbers = self.numbers
+        if level == len(self.levels) - 1:
+            self.levels.append(self.store.size)
+            numbers[blocks.POSITION], numbers[blocks.END] = self.levels[level], self.store.size
+        elif level != len(self.levels) - 2:
+            raise InternalError(f"a part is asked for level {level} after {len(self.levels) - 2}")
+        numbers[blocks.JOB] = blocks.JOB_EXPAND_PART
+        if blocks.WALK in self.view.kept:
+            numbers[blocks.HANG_WANTED] = hang_wanted
+        counts = self.view.kept[blocks.OUT_COUNTS].words
+        for part in range(self.parts):
+            counts[part] = 0
+        last = numbers[blocks.TRANSITIONS] + budget
+        memory = True
+        while memory:
+            numbers[blocks.BUDGET] = max(last - numbers[blocks.TRANSITIONS], 0)
+            reason = self.kernel(self.view.block.address)
+            if reason == blocks.STORE_FULL:
+                memory = self.grow()
+            elif reason == blocks.FOOTPRINT_FULL:
+                self.view.lengthen_footprint()
+            elif reason == blocks.WALK_FULL:
+                self.view.lengthen_walks()
+            else:
+                break
+        batches = [self.outbox(part, counts[part]) for part in range(self.parts)]
+        for part, batch in enumerate(batches):
+            self.sent[part] += len(batch) // self.words
+        return [self.report(out_of_memory=not memory, findings=self.take_findings()), *batches]
+
+    def receive(self, *batches: Batch) -> PartReport:
+        """Store states that other parts have found."""
+        memory = True
+        for batch in batches:
+            reason = self.store_batch(batch) if memory else blocks.STORE_FULL
+            if reason == blocks.MISSENT:
+                raise InternalError("a state was sent to a part that it does not belong to")
+            memory = reason == blocks.DONE
+            self.received += len(batch) // self.words
+        return self.report(out_of_memory=not memory)
+
+    def store_batch(self, batch: Batch) -> int:
+        """Store states; why that ended: DONE, MISSENT, or STORE_FULL where there is no memory."""
+        numbers = self.numbers
+        numbers[blocks.JOB] = blocks.JOB_RECEIVE
+        numbers[blocks.INBOX] = batch.ctypes.data
+        numbers[blocks.INBOX_COUNT], numbers[blocks.INBOX_READ] = len(batch) // self.words, 0
+        while True:
+            reason = self.kernel(self.view.block.address)
+            if reason != blocks.STORE_FULL or not self.grow():
+                return reason
+
+    def go_back(self, level: int, words: Sequence[int]) -> tuple[tuple[int, ...], Move] | None:
+        """A state of a level, and a move that leads from it to a given state; None if there is
+        none in this part."""
+        numbers = self.numbers
+        for offset, word in enumerate(words):
+            self.view.kept[blocks.TARGET].words[offset] = word
+        numbers[blocks.JOB] = blocks.JOB_GO_BACK
+        numbers[blocks.POSITION], numbers[blocks.END] = self.levels[level], self.levels[level + 1]
+        if self.kernel(self.view.block.address) == blocks.DONE:
+            return None
+        move = Move(numbers[blocks.MOVE_THREAD], numbers[blocks.MOVE_CHOICE])
+        return self.words_at(numbers[blocks.POSITION]), move
+
+    # --- what it has --------------------------------------------------------------------------
+
+    def grow(self) -> bool:
+        return self.store.grow(self.other_bytes())
+
+    def other_bytes(self) -> int:
+        return self.fixed_bytes + self.view.walk_bytes()
+
+    def outbox(self, part: int, count: int) -> Batch:
+        return np.frombuffer(self.outboxes[part].words, np.uint64, count * self.words)
+
+    def words_at(self, position: int) -> tuple[int, ...]:
+        return tuple(self.store.words_at(position, self.words))
+
+    def take_findings(self) -> tuple[Finding, ...]:
+        words = self.view.kept[blocks.FINDINGS].words
+        count, self.numbers[blocks.FINDING_COUNT] = self.numbers[blocks.FINDING_COUNT], 0
+        found = []
+        for start in range(0, count * blocks.FINDING_WORDS, blocks.FINDING_WORDS):
+            kind, position, thread, choice = words[start : start + blocks.FINDING_WORDS]
+            found.append(Finding(kind, self.words_at(position), Move(thread, choice)))
+        return tuple(found)
+
+    def report(
+        self, *, out_of_memory: bool = False, findings: tuple[Finding, ...] = ()
+    ) -> PartReport:
+        numbers, used = self.numbers, self.store.used_bytes()
+        self.reports += 1
+        return PartReport(
+            serial=self.reports,
+            states=self.store.size,
+            transitions=numbers[blocks.TRANSITIONS],
+            expanded=numbers[blocks.POSITION],
+            left=numbers[blocks.END] - numbers[blocks.POSITION],
+            sent=tuple(self.sent),
+            received=self.received,
+            ends=numbers[blocks.ENDS],
+            out_of_memory=out_of_memory or used + self.other_bytes() > self.limit_bytes,
+            table_bytes=used,
+            other_bytes=self.other_bytes(),
+            peak_bytes=self.store.peak_bytes + self.fixed_bytes,
+            findings=findings,
+        )

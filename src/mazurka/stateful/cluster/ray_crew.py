@@ -1,0 +1,167 @@
+"""The workers of a cluster as actors of Ray.
+
+Each worker is an actor with a processor of its own.  Batches of states are answers of actors: Ray
+keeps them in the shared memory of a machine's object store, sends them to other machines where they
+are asked for, and workers read them there without a copy.
+
+Nothing is tried again: an actor that is restarted would have lost its states.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from mazurka.errors import InternalError, MazurkaError, OptionError
+from mazurka.ir.program import Program
+from mazurka.search import Observer
+from mazurka.search.resources import processors, refuse_many
+from mazurka.stateful.cluster.crew import ClusterError, LostWorkerError
+from mazurka.stateful.cluster.part import PartOptions, StatePart
+
+AUTO = "auto"
+"""The address of a cluster that runs already; if none does, of one on this machine, for one run."""
+QUIET_SETTINGS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+"""Ray is to send nothing anywhere, and not to warn of a change in how it treats devices."""
+
+
+def import_ray() -> Any:
+    for name, value in QUIET_SETTINGS.items():
+        os.environ.setdefault(name, value)
+    try:
+        import ray
+    except ImportError:
+        raise ClusterError("--cluster needs Ray: pip install 'mazurka[ray]'") from None
+    return ray
+
+
+class Connection:
+    """A cluster, for as long as it is needed.  One that was connected before stays so."""
+
+    def __init__(self, address: str, workers: int | None, observer: Observer) -> None:
+        """`workers`: how many a cluster that is started here must have processors for."""
+        self.ray = import_ray()
+        self.ours = not self.ray.is_initialized()
+        if self.ours:
+            observer.message("connecting to the cluster")
+            self.connect(address, workers, observer)
+
+    def connect(self, address: str, workers: int | None, observer: Observer) -> None:
+        quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
+        try:
+            try:
+                self.ray.init(address=address, **quiet)
+            except ConnectionError:
+                if address != AUTO:
+                    raise
+                observer.message("no cluster is running; starting one on this machine")
+                room = max(workers or 0, processors())
+                self.ray.init(address="local", num_cpus=room, include_dashboard=False, **quiet)
+        except (ConnectionError, OSError, RuntimeError, ValueError) as error:
+            reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
+            raise ClusterError(f"--cluster {address}: there is no cluster: {reason}") from None
+
+    def processors(self) -> int:
+        """How many there are on all machines together."""
+        return int(self.ray.cluster_resources().get("CPU", 0))
+
+    def close(self) -> None:
+        if self.ours:
+            self.ray.shutdown()
+
+
+class PartActor:
+    """A worker, as an actor has it: a `StatePart`, when the place of all is known."""
+
+    part: StatePart
+
+    def place(self) -> str:
+        """The machine on which it is."""
+        return str(import_ray().get_runtime_context().get_node_id())
+
+    def set_up(self, program: bytes, options: PartOptions, number: int) -> None:
+        self.part = StatePart(pickle.loads(program), options, number)
+
+    def call(self, method: str, *given: Any) -> Any:
+        return getattr(self.part, method)(*given)
+
+
+class RayCrew:
+    """Workers on a cluster (`mazurka.stateful.cluster.crew`)."""
+
+    def __init__(
+        self, connection: Connection, program: Program, options: PartOptions, workers: int | None
+    ) -> None:
+        """`options` are those of all workers; they are told apart here.  `workers`: None for as
+        many as the cluster has processors."""
+        self.ray = connection.ray
+        there = connection.processors()
+        self.size = workers or there
+        refuse_many("--workers", self.size)
+        if self.size > there:
+            raise OptionError(
+                f"--workers {self.size}: the cluster has {there} processors, and every worker"
+                " needs one"
+            )
+        how = self.ray.remote(
+            num_cpus=1, max_restarts=0, max_task_retries=0, scheduling_strategy="SPREAD"
+        )
+        self.actors = [how(PartActor).remote() for _ in range(self.size)]
+        try:
+            self.set_up(program, options)
+        except BaseException:
+            self.dismiss()
+            raise
+
+    def set_up(self, program: Program, options: PartOptions) -> None:
+        places = self.get([actor.place.remote() for actor in self.actors])
+        together = Counter(places)
+        text = pickle.dumps(replace(program))  # without what was worked out about it
+        self.machines = len(together)
+        made = [
+            actor.set_up.remote(
+                text, replace(options, parts=self.size, neighbours=together[place]), number
+            )
+            for number, (actor, place) in enumerate(zip(self.actors, places, strict=True))
+        ]
+        self.get(made)
+
+    @property
+    def described(self) -> str:
+        """`searched by 8 workers on 2 machines of a cluster`."""
+        workers = "1 worker" if self.size == 1 else f"{self.size} workers"
+        machines = "1 machine" if self.machines == 1 else f"{self.machines} machines"
+        return f"searched by {workers} on {machines} of a cluster"
+
+    def ask(self, worker: int, method: str, *given: Any, answers: int = 1) -> list[Any]:
+        call = self.actors[worker].call.options(num_returns=answers)
+        found = call.remote(method, *given)
+        return [found] if answers == 1 else list(found)
+
+    def get(self, handles: Sequence[Any]) -> list[Any]:
+        errors = self.ray.exceptions
+        try:
+            return list(self.ray.get(list(handles)))
+        except errors.RayTaskError as error:
+            cause = error.cause
+            if isinstance(cause, errors.RayError):  # what it was given has been lost
+                raise LostWorkerError(first_line(cause)) from None
+            if isinstance(cause, MazurkaError):
+                raise cause from None
+            raise InternalError(f"a worker has failed: {cause!r}") from error
+        except errors.RayError as error:
+            raise LostWorkerError(first_line(error)) from None
+
+    def dismiss(self) -> None:
+        for actor in self.actors:
+            self.ray.kill(actor)
+
+
+def first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__

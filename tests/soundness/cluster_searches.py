@@ -1,0 +1,91 @@
+"""A cluster within this process: the same parts and the same messages, without Ray.
+
+What workers are asked is done when somebody waits for an answer, or later: who goes on next is
+drawn by chance, as on a real cluster, where nobody knows who is faster.  A worker does what it is
+asked in order.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mazurka.ir.program import Program
+from mazurka.search import SearchOptions, SearchResult, Silent
+from mazurka.stateful.cluster.crew import LostWorkerError
+from mazurka.stateful.cluster.part import PartOptions, StatePart
+from mazurka.stateful.cluster.search import ClusterSearch
+from mazurka.stateful.quotient import code_for
+from tests.soundness.shared_searches import Search
+
+
+class Handle:
+    """Stands for an answer that there may not be yet."""
+
+    answer: Any = None
+    ready = False
+
+
+class LocalCrew:
+    """Workers within this process (`mazurka.stateful.cluster.crew`)."""
+
+    def __init__(
+        self, program: Program, options: SearchOptions, workers: int, *, seed: int = 0
+    ) -> None:
+        self.size = workers
+        self.chance = random.Random(seed)
+        asked = PartOptions(
+            properties=options.properties,
+            symmetry=options.symmetry,
+            limit_bytes=options.limit_bytes,
+            parts=workers,
+        )
+        self.parts: list[Any] = [StatePart(program, asked, number) for number in range(workers)]
+        self.queues: list[deque[tuple[str, Sequence[Any], list[Handle]]]] = [
+            deque() for _ in range(workers)
+        ]
+        self.lost: set[int] = set()
+
+    def ask(self, worker: int, method: str, *given: Any, answers: int = 1) -> list[Handle]:
+        handles = [Handle() for _ in range(answers)]
+        self.queues[worker].append((method, given, handles))
+        return handles
+
+    def get(self, handles: Sequence[Handle]) -> list[Any]:
+        while not all(handle.ready for handle in handles):
+            able = [worker for worker in range(self.size) if self.can_go_on(worker)]
+            if not able:
+                raise LostWorkerError("nobody answers")
+            self.go_on(self.chance.choice(able))
+        return [handle.answer for handle in handles]
+
+    def can_go_on(self, worker: int) -> bool:
+        if worker in self.lost or not self.queues[worker]:
+            return False
+        _, given, _ = self.queues[worker][0]
+        return all(each.ready for each in given if isinstance(each, Handle))
+
+    def go_on(self, worker: int) -> None:
+        method, given, handles = self.queues[worker].popleft()
+        values = [each.answer if isinstance(each, Handle) else each for each in given]
+        found = getattr(self.parts[worker], method)(*values)
+        for handle, answer in zip(handles, found if len(handles) > 1 else [found], strict=True):
+            handle.answer = answer.copy() if isinstance(answer, np.ndarray) else answer
+            handle.ready = True
+
+    def dismiss(self) -> None:
+        self.queues.clear()
+
+
+def by_parts(workers: int, seed: int = 0, kind: type[ClusterSearch] = ClusterSearch) -> Search:
+    """The search by so many parts."""
+
+    def search(program: Program, options: SearchOptions) -> SearchResult:
+        crew = LocalCrew(program, options, workers, seed=seed)
+        return kind(code_for(program, options), options, Silent(), crew).run()
+
+    return search
