@@ -38,13 +38,15 @@ class LocalCrew:
     ) -> None:
         self.size = workers
         self.chance = random.Random(seed)
-        asked = PartOptions(
+        self.asked = PartOptions(
             properties=options.properties,
             symmetry=options.symmetry,
             limit_bytes=options.limit_bytes,
             parts=workers,
         )
-        self.parts: list[Any] = [StatePart(program, asked, number) for number in range(workers)]
+        self.parts: list[Any] = [
+            StatePart(program, self.asked, number) for number in range(workers)
+        ]
         self.queues: list[deque[tuple[str, Sequence[Any], list[Handle]]]] = [
             deque() for _ in range(workers)
         ]

@@ -1,7 +1,8 @@
-"""Breadth-first search by several workers, and on a device, finds what one worker finds.
+"""Breadth-first search by several workers, on a device, by a cluster finds what one worker finds.
 
 Random programs are small, so all levels are shared out, and every array begins too small.  The
-device is this machine: the same kernel as on a GPU, with threads as its workers.
+device is this machine: the same kernel as on a GPU, with threads as its workers.  So is the
+cluster: its workers take turns, which are drawn by chance.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ import pytest
 
 from mazurka.ir.program import Program
 from mazurka.search import SearchOptions, SearchResult, Silent
+from mazurka.stateful.cluster import part
+from mazurka.stateful.cluster import search as cluster_search
 from mazurka.stateful.device import search as device_search
 from mazurka.stateful.device.host import HostDevice
 from mazurka.stateful.device.search import DeviceSearch
 from mazurka.stateful.quotient import code_for
 from mazurka.stateful.searches import parallel
+from tests.soundness.cluster_searches import by_parts
 from tests.soundness.reductions import Subject
 from tests.soundness.shared_searches import FIRST, by_workers, difference
 
@@ -28,6 +32,9 @@ def small_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
         "FINDING_ROOM": 0,
     }.items():
         monkeypatch.setattr(parallel, name, value)
+    for name, value in {"OUT_ROOM": 8, "SENT_ROOM": 16, "FINDING_ROOM": 0}.items():
+        monkeypatch.setattr(part, name, value)
+    monkeypatch.setattr(cluster_search, "LARGE_LEVEL", 2)
     for name, value in {"FIRST_ROOM": 3, "FINDING_ROOM": 4, "LONGEST_LAUNCH": 64}.items():
         monkeypatch.setattr(device_search, name, value)
 
@@ -49,6 +56,14 @@ def test_a_device_changes_nothing() -> None:
     for seed in range(54_000, 54_004):
         subject = Subject(seed)
         wrong = difference(subject.program(), on_this_machine, symmetry=seed % 2 == 0)
+        assert wrong is None, f"{subject}: {wrong}"
+
+
+def test_a_cluster_changes_nothing() -> None:
+    for seed in range(55_000, 55_010):
+        subject = Subject(seed)
+        search = by_parts(2 + seed % 3, seed)
+        wrong = difference(subject.program(), search, symmetry=seed % 2 == 0)
         assert wrong is None, f"{subject}: {wrong}"
 
 

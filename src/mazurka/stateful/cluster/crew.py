@@ -16,7 +16,7 @@ class ClusterError(MazurkaError):
     """There is no cluster, or it cannot be used."""
 
 
-class Crew(Protocol):
+class PartCrew(Protocol):
     """The workers, each of which does what it is asked in the order in which it is asked."""
 
     size: int

@@ -64,7 +64,7 @@ class PartOptions:
 
 
 @dataclass(frozen=True)
-class Finding:
+class PartFinding:
     """What was found in a state: FAULT, STUCK, QUIET or RACE."""
 
     kind: int
@@ -92,7 +92,7 @@ class PartReport:
     table_bytes: int
     other_bytes: int
     peak_bytes: int
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[PartFinding, ...] = ()
 
 
 def describe_layout(layout: Layout) -> str:
@@ -246,17 +246,17 @@ class StatePart:
     def words_at(self, position: int) -> tuple[int, ...]:
         return tuple(self.store.words_at(position, self.words))
 
-    def take_findings(self) -> tuple[Finding, ...]:
+    def take_findings(self) -> tuple[PartFinding, ...]:
         words = self.view.kept[blocks.FINDINGS].words
         count, self.numbers[blocks.FINDING_COUNT] = self.numbers[blocks.FINDING_COUNT], 0
         found = []
         for start in range(0, count * blocks.FINDING_WORDS, blocks.FINDING_WORDS):
             kind, position, thread, choice = words[start : start + blocks.FINDING_WORDS]
-            found.append(Finding(kind, self.words_at(position), Move(thread, choice)))
+            found.append(PartFinding(kind, self.words_at(position), Move(thread, choice)))
         return tuple(found)
 
     def report(
-        self, *, out_of_memory: bool = False, findings: tuple[Finding, ...] = ()
+        self, *, out_of_memory: bool = False, findings: tuple[PartFinding, ...] = ()
     ) -> PartReport:
         numbers, used = self.numbers, self.store.used_bytes()
         self.reports += 1

@@ -29,8 +29,8 @@ from mazurka.errors import InternalError
 from mazurka.ir.native.step import NativeProgram
 from mazurka.search import LOST_WORKER, Move, Observer, SearchOptions, SearchResult, Statistics
 from mazurka.stateful import blocks
-from mazurka.stateful.cluster.crew import ClusterError, Crew, LostWorkerError
-from mazurka.stateful.cluster.part import Finding, PartReport, describe_layout
+from mazurka.stateful.cluster.crew import ClusterError, LostWorkerError, PartCrew
+from mazurka.stateful.cluster.part import PartFinding, PartReport, describe_layout
 from mazurka.stateful.searches.conduct import SLICE_TRANSITIONS
 from mazurka.stateful.searches.levels import LevelConductor
 
@@ -44,7 +44,7 @@ UNLIMITED = 1 << 62
 
 
 @dataclass(frozen=True)
-class Round:
+class PartRound:
     """What every worker has been asked to expand, and will answer."""
 
     reports: list[Any]
@@ -54,7 +54,7 @@ class Round:
 
 class ClusterSearch:
     def __init__(
-        self, native: NativeProgram, options: SearchOptions, observer: Observer, crew: Crew
+        self, native: NativeProgram, options: SearchOptions, observer: Observer, crew: PartCrew
     ) -> None:
         self.native = native
         self.crew = crew
@@ -63,7 +63,7 @@ class ClusterSearch:
         self.observer = observer
         self.reports: dict[int, PartReport] = {}
         """The last report of each worker."""
-        self.rounds: list[Round] = []
+        self.rounds: list[PartRound] = []
         """Those that were asked for, and whose batches have not been delivered."""
         self.stored: list[list[Any]] = []
         """Handles of the reports on what was delivered in this level, by round."""
@@ -135,15 +135,15 @@ class ClusterSearch:
             return self.conductor.out_of_memory()
         return self.left == 0 and self.next_level()
 
-    def ask_to_expand(self, budget: int) -> Round:
+    def ask_to_expand(self, budget: int) -> PartRound:
         crew, hang_wanted = self.crew, not self.conductor.hang_found
         answers = [
             crew.ask(worker, "expand", self.level, budget, hang_wanted, answers=1 + crew.size)
             for worker in range(crew.size)
         ]
-        return Round([each[0] for each in answers], [each[1:] for each in answers])
+        return PartRound([each[0] for each in answers], [each[1:] for each in answers])
 
-    def deliver(self, sent: Round) -> None:
+    def deliver(self, sent: PartRound) -> None:
         """Hand the batches of a round to those to whom they are sent."""
         workers = range(self.crew.size)
         if self.crew.size > 1:
@@ -199,7 +199,7 @@ class ClusterSearch:
             for finding in report.findings:
                 self.examine(finding)
 
-    def examine(self, found: Finding) -> None:
+    def examine(self, found: PartFinding) -> None:
         conductor, level = self.conductor, self.level
         words, move = list(found.words), found.move
 

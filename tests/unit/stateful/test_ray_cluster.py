@@ -1,0 +1,93 @@
+"""Search by a real cluster of two Ray nodes on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from tests.soundness.shared_searches import EVERYTHING, Search, difference
+from tests.unit.ir.programs import crossed_locks, modular_counters
+
+from mazurka.errors import OptionError
+from mazurka.ir.native.step import native
+from mazurka.ir.program import Program
+from mazurka.search import LOST_WORKER, SearchOptions, SearchResult, Silent, Statistics
+from mazurka.stateful.cluster.part import PartOptions
+from mazurka.stateful.cluster.ray_crew import Connection, RayCrew, import_ray
+from mazurka.stateful.cluster.search import ClusterSearch
+from mazurka.stateful.searches import conduct
+from mazurka.stateful.strategies.full import STRATEGY
+
+pytest.importorskip("ray", reason="Ray is not installed: pip install 'mazurka[ray]'")
+pytestmark = pytest.mark.filterwarnings("ignore")  # what Ray warns of is for Ray to mend
+
+STORE_BYTES = 80 << 20
+"""The least that a node of Ray accepts, or little more."""
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """The address of a cluster of two nodes, with one processor each."""
+    ray = import_ray()
+    from ray.cluster_utils import Cluster
+
+    node = {"num_cpus": 1, "object_store_memory": STORE_BYTES}
+    cluster = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
+    cluster.add_node(**node)
+    ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
+    try:
+        yield cluster.address
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+
+
+@pytest.fixture
+def connection(address: str) -> Connection:
+    return Connection(address, 2, Silent())
+
+
+def on_cluster(address: str) -> Search:
+    def search(program: Program, options: SearchOptions) -> SearchResult:
+        tuning = {"cluster": address}
+        found = STRATEGY.run(program, replace(options, tuning=tuning), Silent())
+        *notes, last = found.notes
+        assert last == "searched by 2 workers on 2 machines of a cluster"
+        return replace(found, notes=tuple(notes))
+
+    return search
+
+
+def test_a_cluster_changes_nothing(address: str) -> None:
+    """There is a deadlock: whole searches have the same counts, and the way to it is as short."""
+    assert difference(crossed_locks(), on_cluster(address)) is None
+
+
+class Killer(Silent):
+    """Kills a worker when the search has told of some progress."""
+
+    crew: RayCrew
+
+    def progress(self, statistics: Statistics) -> None:
+        if statistics.states > 1:
+            self.crew.ray.kill(self.crew.actors[1])
+
+
+def test_killing_a_worker_leaves_it_open(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conduct, "FIRST_SLICE", 16)
+    program, killer = modular_counters(4, 9), Killer()
+    asked = PartOptions(properties=EVERYTHING.properties, symmetry=False, limit_bytes=1 << 24)
+    killer.crew = crew = RayCrew(connection, program, asked, 2)
+    result = ClusterSearch(native(program), EVERYTHING, killer, crew).run()
+    crew.dismiss()
+    assert (result.limits, result.violation) == ((LOST_WORKER,), None)
+    assert result.statistics.states < 9**4
+
+
+def test_more_workers_than_processors_are_refused(address: str) -> None:
+    options = replace(EVERYTHING, tuning={"cluster": address, "workers": 3})
+    with pytest.raises(OptionError, match="the cluster has 2 processors"):
+        STRATEGY.run(crossed_locks(), options, Silent())
