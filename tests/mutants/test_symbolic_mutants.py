@@ -15,7 +15,8 @@ from mazurka.search import SearchOptions, Silent
 from mazurka.search.reading import Reading
 from mazurka.search.registry import load_strategy
 from mazurka.symbolic.environment import Places
-from mazurka.symbolic.graph import FALSE, Aig
+from mazurka.symbolic.graphs.graph import FALSE, Aig
+from mazurka.symbolic.graphs.words import Word, Words
 from mazurka.symbolic.interleavings import earliest, peephole, stubborn, sweeps
 from mazurka.symbolic.interleavings.earliest import Accesses, EarliestTurns
 from mazurka.symbolic.interleavings.frame import Frame
@@ -28,7 +29,6 @@ from mazurka.symbolic.later import LaterTouches
 from mazurka.symbolic.outlook import StepOutlook, _Judge
 from mazurka.symbolic.record import StepRecord
 from mazurka.symbolic.steps import StepEncoder
-from mazurka.symbolic.words import Word, Words
 
 JOINED = """
 from threading import Thread

@@ -11,12 +11,12 @@ from mazurka.ir.interpreter import Interpreter, Outcome, State
 from mazurka.ir.native.layout import make_layout
 from mazurka.ir.program import DEAD_ENDS, FAULTS, Fault, Program
 from mazurka.symbolic.environment import COUNTER_CODES, StateBits
-from mazurka.symbolic.graph import Aig
+from mazurka.symbolic.graphs.graph import Aig
+from mazurka.symbolic.graphs.words import Words
 from mazurka.symbolic.interleavings import full
 from mazurka.symbolic.outlook import find_standstills
 from mazurka.symbolic.schedules import take_chosen_step
 from mazurka.symbolic.steps import StepEncoder
-from mazurka.symbolic.words import Words
 from tests.soundness.agreement import NativeRunner
 
 RUNS = 64

@@ -12,11 +12,11 @@ from mazurka.ir.program import Program
 from mazurka.stateful.reference.stubborn import PersistentSets
 from mazurka.stateful.variants import Proviso, Relation
 from mazurka.symbolic.environment import COUNTER_CODES, StateBits
-from mazurka.symbolic.graph import Aig
+from mazurka.symbolic.graphs.graph import Aig
+from mazurka.symbolic.graphs.words import Words
 from mazurka.symbolic.interleavings import full
 from mazurka.symbolic.interleavings.stubborn import StubbornSets
 from mazurka.symbolic.steps import StepEncoder
-from mazurka.symbolic.words import Words
 
 RUNS = 64
 

@@ -22,7 +22,7 @@ from mazurka.symbolic.bmc import PHASE, UNITS, CircuitSearch, SearchSubject
 from mazurka.symbolic.circuit import Circuit, Interleaving
 from mazurka.symbolic.ends import Ends
 from mazurka.symbolic.environment import BINARY
-from mazurka.symbolic.graph import FALSE
+from mazurka.symbolic.graphs.graph import FALSE
 from mazurka.symbolic.options import require_diagrams
 from mazurka.symbolic.partition import Partition
 from mazurka.symbolic.schedules import ScheduleReader

@@ -37,7 +37,7 @@ from mazurka.symbolic.circuit import OF_STATES, Circuit, Interleaving
 from mazurka.symbolic.encoding import encode
 from mazurka.symbolic.ends import Ends
 from mazurka.symbolic.environment import ONE_HOT
-from mazurka.symbolic.graph import FALSE, TRUE, Aig, ClauseWriter
+from mazurka.symbolic.graphs.graph import FALSE, TRUE, Aig, ClauseWriter
 from mazurka.symbolic.options import INTERLEAVING, ROUNDS, UNROLLED, require_solver
 from mazurka.symbolic.schedules import ScheduleReader
 from mazurka.symbolic.solving.solver import SatSolver, SolverFailure

@@ -32,9 +32,9 @@ from typing import NamedTuple
 from mazurka.ir.program import Fault, Program
 from mazurka.search.result import LASSO
 from mazurka.symbolic.environment import Latch, StateBits
-from mazurka.symbolic.graph import Aig
+from mazurka.symbolic.graphs.graph import Aig
+from mazurka.symbolic.graphs.words import Word
 from mazurka.symbolic.steps import ChoiceKey
-from mazurka.symbolic.words import Word
 
 DEADLOCK = "deadlock"
 OF_STATES = frozenset({DEADLOCK, LASSO})

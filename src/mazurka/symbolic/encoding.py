@@ -10,13 +10,13 @@ from mazurka.ir.program import DEAD_ENDS, FAULTS, Fault, Program
 from mazurka.search import Observer
 from mazurka.symbolic.circuit import DEADLOCK, UNROLLING, Circuit, Interleaving
 from mazurka.symbolic.environment import ONE_HOT, StateBits
-from mazurka.symbolic.graph import FALSE, Aig
+from mazurka.symbolic.graphs.graph import FALSE, Aig
+from mazurka.symbolic.graphs.words import Words
 from mazurka.symbolic.interleavings import full, peephole, stubborn, sweeps
 from mazurka.symbolic.interleavings.frame import Frame
 from mazurka.symbolic.outlook import find_standstills
 from mazurka.symbolic.steps import UNROLLING as USUAL_UNROLLING
 from mazurka.symbolic.steps import StepEncoder
-from mazurka.symbolic.words import Words
 
 FRAMES: dict[Interleaving, Callable[[StepEncoder], Frame]] = {
     Interleaving.FULL: full.build_frame,

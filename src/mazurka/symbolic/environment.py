@@ -17,8 +17,8 @@ from typing import NamedTuple, TypeAlias
 
 from mazurka.ir.interpreter import State
 from mazurka.ir.native.layout import Layout, Slot
-from mazurka.symbolic.graph import TRUE, Aig
-from mazurka.symbolic.words import Word, Words
+from mazurka.symbolic.graphs.graph import TRUE, Aig
+from mazurka.symbolic.graphs.words import Word, Words
 
 BINARY, ONE_HOT = "binary", "one-hot"
 COUNTER_CODES = (BINARY, ONE_HOT)

@@ -15,7 +15,7 @@ from mazurka.search import ExplainedPart
 from mazurka.search.naming import name_cells
 from mazurka.symbolic.circuit import Circuit, Interleaving
 from mazurka.symbolic.environment import ONE_HOT
-from mazurka.symbolic.graph import TRUE, Aig
+from mazurka.symbolic.graphs.graph import TRUE, Aig
 from mazurka.symbolic.interleavings.earliest import find_conflicting_cells
 
 TRANSITIONS = {

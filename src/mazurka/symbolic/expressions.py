@@ -28,9 +28,9 @@ from mazurka.ir.expressions import (
 from mazurka.ir.program import Assign, Check, Fault
 from mazurka.ir.values.footprints import Footprints
 from mazurka.symbolic.environment import PathView, Places
-from mazurka.symbolic.graph import FALSE, TRUE
+from mazurka.symbolic.graphs.graph import FALSE, TRUE
+from mazurka.symbolic.graphs.words import Word, Words
 from mazurka.symbolic.record import StepRecord
-from mazurka.symbolic.words import Word, Words
 
 MOST_SHIFT = 63
 

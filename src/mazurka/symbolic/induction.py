@@ -24,7 +24,7 @@ from mazurka.errors import InternalError
 from mazurka.symbolic.bmc import CircuitSearch, FrameLoop
 from mazurka.symbolic.circuit import Circuit, Interleaving
 from mazurka.symbolic.environment import BINARY
-from mazurka.symbolic.graph import FALSE, TRUE, Aig, ClauseWriter
+from mazurka.symbolic.graphs.graph import FALSE, TRUE, Aig, ClauseWriter
 from mazurka.symbolic.invariants import OTHER_SOLVER, check_invariant, find_unused_codes
 from mazurka.symbolic.pdr import find_ends
 from mazurka.symbolic.solving.solver import SatSolver

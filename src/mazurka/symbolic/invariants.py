@@ -20,7 +20,7 @@ from mazurka.ir.native.layout import Slot
 from mazurka.ir.program import FINISHED, IDLE, WRONG, Program, Thread
 from mazurka.symbolic.circuit import Circuit
 from mazurka.symbolic.environment import BINARY
-from mazurka.symbolic.graph import FALSE, TRUE, ClauseWriter
+from mazurka.symbolic.graphs.graph import FALSE, TRUE, ClauseWriter
 from mazurka.symbolic.solving.solver import SatSolver
 
 Cubes: TypeAlias = tuple[tuple[int, ...], ...]

@@ -35,8 +35,8 @@ from typing import NamedTuple, TypeAlias
 from mazurka.analysis.futures import Futures
 from mazurka.deadline import check_time
 from mazurka.symbolic.environment import Environment, Places
-from mazurka.symbolic.graph import FALSE, TRUE, Aig
-from mazurka.symbolic.words import Words
+from mazurka.symbolic.graphs.graph import FALSE, TRUE, Aig
+from mazurka.symbolic.graphs.words import Words
 
 MOST_TESTS = 64
 """How many tests of locks a tree may have."""

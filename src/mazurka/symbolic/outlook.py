@@ -22,7 +22,7 @@ from mazurka.analysis.unstopped import find_unknown_futures, find_unstopped
 from mazurka.errors import UnsupportedError
 from mazurka.ir.program import FIRST_LOCATION, WRONG
 from mazurka.symbolic.environment import Environment
-from mazurka.symbolic.graph import FALSE
+from mazurka.symbolic.graphs.graph import FALSE
 from mazurka.symbolic.record import StepRecord
 from mazurka.symbolic.steps import ChoiceKey, StepEncoder
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mazurka.symbolic.circuit import Circuit
-from mazurka.symbolic.graph import FALSE
-from mazurka.symbolic.numbering import Numbering
+from mazurka.symbolic.graphs.graph import FALSE
+from mazurka.symbolic.graphs.numbering import Numbering
 from mazurka.symbolic.solving.reachability import ReachProblem, StepPart
 
 FORCE_ROUNDS = 60

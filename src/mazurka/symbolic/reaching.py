@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from mazurka.symbolic.circuit import Circuit
-from mazurka.symbolic.graph import FALSE, TRUE, ClauseWriter
+from mazurka.symbolic.graphs.graph import FALSE, TRUE, ClauseWriter
 from mazurka.symbolic.invariants import Cubes
 from mazurka.symbolic.solving.property_directed import (
     Problem,

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from mazurka.ir.program import DEAD_ENDS, WRONG, Fault, Program
 from mazurka.symbolic.environment import PathView, Places
-from mazurka.symbolic.graph import FALSE
-from mazurka.symbolic.words import Word
+from mazurka.symbolic.graphs.graph import FALSE
+from mazurka.symbolic.graphs.words import Word
 
 
 class Arrival(NamedTuple):

@@ -43,9 +43,9 @@ from mazurka.symbolic.environment import (
     merge_views,
 )
 from mazurka.symbolic.expressions import Evaluation
-from mazurka.symbolic.graph import FALSE, TRUE
+from mazurka.symbolic.graphs.graph import FALSE, TRUE
+from mazurka.symbolic.graphs.words import WORD_BITS, Word
 from mazurka.symbolic.record import Arrival, StepRecord
-from mazurka.symbolic.words import WORD_BITS, Word
 
 UNROLLING = 32
 """How often a step's loops are followed, where nobody says."""

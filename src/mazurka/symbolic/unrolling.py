@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mazurka.symbolic.circuit import Circuit
-from mazurka.symbolic.graph import Aig, Numbers
+from mazurka.symbolic.graphs.graph import Aig, Numbers
 
 
 @dataclass(frozen=True)

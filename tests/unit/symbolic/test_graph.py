@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 
-from mazurka.symbolic.graph import FALSE, FIRST_NODES, TRUE, Aig, ClauseWriter
+from mazurka.symbolic.graphs.graph import FALSE, FIRST_NODES, TRUE, Aig, ClauseWriter
 
 INPUTS = 5
 

@@ -9,8 +9,8 @@ import pytest
 
 from mazurka.ir import arithmetic
 from mazurka.ir.expressions import BINARY_OPERATORS, UNARY_OPERATORS
-from mazurka.symbolic.graph import FALSE, TRUE, Aig
-from mazurka.symbolic.words import Word, Words, width_for
+from mazurka.symbolic.graphs.graph import FALSE, TRUE, Aig
+from mazurka.symbolic.graphs.words import Word, Words, width_for
 
 LANES = 2
 RUNS = 64 * LANES

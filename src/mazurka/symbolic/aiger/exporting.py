@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from mazurka.symbolic.aiger.model import AigerCircuit, AigerLatch
 from mazurka.symbolic.circuit import Circuit, Interleaving
-from mazurka.symbolic.numbering import Numbering
+from mazurka.symbolic.graphs.numbering import Numbering
 
 UNCONSTRAINED = frozenset({Interleaving.FULL, Interleaving.SWEEPS})
 """The interleavings in which a frame that is no transition changes nothing."""

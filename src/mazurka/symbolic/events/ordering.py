@@ -38,7 +38,7 @@ import numpy as np
 
 from mazurka.symbolic.bmc import LimitReached
 from mazurka.symbolic.events.unwinding import SharedCells, ThreadUnwinding, UnwoundStep
-from mazurka.symbolic.graph import FALSE, TRUE, Aig, ClauseWriter, Numbers
+from mazurka.symbolic.graphs.graph import FALSE, TRUE, Aig, ClauseWriter, Numbers
 
 MOST_CLAUSES = 12_000_000
 """More clauses than that are not written."""

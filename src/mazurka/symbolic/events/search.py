@@ -37,12 +37,12 @@ from mazurka.symbolic.events.unwinding import (
     find_other_start,
     is_unknown,
 )
-from mazurka.symbolic.graph import FALSE, TRUE, Aig
+from mazurka.symbolic.graphs.graph import FALSE, TRUE, Aig
+from mazurka.symbolic.graphs.words import Words
 from mazurka.symbolic.options import UNROLLED
 from mazurka.symbolic.schedules import take_chosen_step
 from mazurka.symbolic.solving.solver import SatSolver
 from mazurka.symbolic.steps import StepEncoder
-from mazurka.symbolic.words import Words
 
 EVENTS_AT_ONCE = 400
 """Threads that end by themselves within so many events are unwound to their ends at once."""

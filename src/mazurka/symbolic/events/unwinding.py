@@ -28,13 +28,13 @@ from mazurka.ir.program import (
 from mazurka.ir.values.footprints import Footprints
 from mazurka.symbolic.circuit import UNROLLING
 from mazurka.symbolic.environment import Environment, Places
-from mazurka.symbolic.graph import FALSE, TRUE
+from mazurka.symbolic.graphs.graph import FALSE, TRUE
+from mazurka.symbolic.graphs.words import Word, width_for
 from mazurka.symbolic.interleavings.earliest import find_conflicting_cells, find_own_cells
 from mazurka.symbolic.interleavings.sweeps import rank_locations
 from mazurka.symbolic.outlook import StepOutlook
 from mazurka.symbolic.record import StepRecord
 from mazurka.symbolic.steps import ChoiceKey, StepEncoder
-from mazurka.symbolic.words import Word, width_for
 
 
 @dataclass

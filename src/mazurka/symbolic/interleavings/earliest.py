@@ -43,7 +43,7 @@ from __future__ import annotations
 from mazurka.ir.program import Program
 from mazurka.ir.values.footprints import Footprints
 from mazurka.symbolic.environment import Latch, Places
-from mazurka.symbolic.graph import FALSE, TRUE, Aig
+from mazurka.symbolic.graphs.graph import FALSE, TRUE, Aig
 from mazurka.symbolic.interleavings.frame import Frame
 from mazurka.symbolic.record import StepRecord
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from mazurka.ir.program import Fault
 from mazurka.symbolic.circuit import UNROLLING, StepEvent
 from mazurka.symbolic.environment import Latch
-from mazurka.symbolic.graph import FALSE, TRUE
+from mazurka.symbolic.graphs.graph import FALSE, TRUE
 from mazurka.symbolic.record import StepRecord
 from mazurka.symbolic.steps import StepEncoder
 

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from mazurka.symbolic.circuit import StepEvent
 from mazurka.symbolic.environment import Environment, Places, merge_places
-from mazurka.symbolic.graph import FALSE
+from mazurka.symbolic.graphs.graph import FALSE
+from mazurka.symbolic.graphs.words import Word
 from mazurka.symbolic.interleavings.frame import Frame
 from mazurka.symbolic.record import StepRecord
 from mazurka.symbolic.steps import StepEncoder
-from mazurka.symbolic.words import Word
 
 
 def build_frame(encoder: StepEncoder) -> Frame:

@@ -25,7 +25,7 @@ has another step, no run has; and "no violation within k steps" is true of all r
 from __future__ import annotations
 
 from mazurka.symbolic.environment import Latch
-from mazurka.symbolic.graph import FALSE
+from mazurka.symbolic.graphs.graph import FALSE
 from mazurka.symbolic.interleavings import full
 from mazurka.symbolic.interleavings.earliest import (
     READ,

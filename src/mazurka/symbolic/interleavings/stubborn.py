@@ -69,7 +69,7 @@ from mazurka.analysis.futures import (
     find_sticky_locations,
 )
 from mazurka.ir.program import DEAD_ENDS
-from mazurka.symbolic.graph import FALSE, TRUE
+from mazurka.symbolic.graphs.graph import FALSE, TRUE
 from mazurka.symbolic.interleavings import full
 from mazurka.symbolic.interleavings.frame import Frame
 from mazurka.symbolic.later import CellsAsked, LaterTouches

@@ -28,7 +28,7 @@ from mazurka.analysis.ownership import reach
 from mazurka.ir.program import FIRST_LOCATION, Thread, search_depth_first
 from mazurka.symbolic.circuit import StepEvent
 from mazurka.symbolic.environment import Environment, Places
-from mazurka.symbolic.graph import FALSE
+from mazurka.symbolic.graphs.graph import FALSE
 from mazurka.symbolic.interleavings.earliest import EarliestTurns
 from mazurka.symbolic.interleavings.frame import Frame
 from mazurka.symbolic.record import StepRecord

@@ -2,7 +2,8 @@
 
 A word is a run of literals in `BITS`, the low bit first.  Beyond its width it continues with its
 top bit (signed) or with zeros, so operands of any widths go together.  Results are modulo two to
-the power of `OUT_WIDTH`.  What each operator means for numbers is in `mazurka.symbolic.words`.
+the power of `OUT_WIDTH`.  What each operator means for numbers is in
+`mazurka.symbolic.graphs.words`.
 """
 
 from __future__ import annotations

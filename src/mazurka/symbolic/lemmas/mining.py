@@ -20,7 +20,7 @@ import numpy as np
 
 from mazurka.deadline import check_time
 from mazurka.symbolic.circuit import Circuit
-from mazurka.symbolic.graph import TRUE
+from mazurka.symbolic.graphs.graph import TRUE
 from mazurka.symbolic.lemmas.predicates import Predicate, Vocabulary
 from mazurka.symbolic.lemmas.relations import Equation, encode_equation, find_equations
 from mazurka.symbolic.lemmas.sampling import Samples, Truths

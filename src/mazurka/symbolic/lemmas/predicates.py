@@ -37,10 +37,10 @@ from mazurka.ir.values.footprints import Footprints
 from mazurka.symbolic.circuit import Circuit
 from mazurka.symbolic.environment import Environment, PathView
 from mazurka.symbolic.expressions import Evaluation
-from mazurka.symbolic.graph import TRUE
+from mazurka.symbolic.graphs.graph import TRUE
+from mazurka.symbolic.graphs.words import Word
 from mazurka.symbolic.lemmas.sampling import Samples
 from mazurka.symbolic.record import StepRecord
-from mazurka.symbolic.words import Word
 
 MOST_VALUES = 4
 MOST_BITS = 8

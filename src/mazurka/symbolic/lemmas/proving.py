@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mazurka.symbolic.circuit import Circuit
-from mazurka.symbolic.graph import FALSE, TRUE, ClauseWriter, Lanes
+from mazurka.symbolic.graphs.graph import FALSE, TRUE, ClauseWriter, Lanes
 from mazurka.symbolic.lemmas.mining import Lemma
 from mazurka.symbolic.lemmas.sampling import SEED, draw_inputs, evaluate, evaluate_words
 from mazurka.symbolic.solving.solver import SatSolver

@@ -14,8 +14,8 @@ from math import lcm
 
 import numpy as np
 
+from mazurka.symbolic.graphs.words import Word, Words
 from mazurka.symbolic.lemmas.sampling import Integers
-from mazurka.symbolic.words import Word, Words
 
 LARGEST_COEFFICIENT = 4
 MOST_TERMS = 4

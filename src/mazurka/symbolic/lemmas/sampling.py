@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mazurka.symbolic.circuit import Circuit
-from mazurka.symbolic.graph import Lanes
-from mazurka.symbolic.words import Word
+from mazurka.symbolic.graphs.graph import Lanes
+from mazurka.symbolic.graphs.words import Word
 
 RUN_WORDS = 4
 """Runs go side by side, 64 in each of so many words."""

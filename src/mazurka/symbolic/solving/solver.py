@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, Self, cast
 
 import numpy as np
 
-from mazurka.symbolic.graph import Numbers
+from mazurka.symbolic.graphs.graph import Numbers
 from mazurka.symbolic.solving.process import (
     ADD,
     CORE,

@@ -36,14 +36,14 @@ from mazurka.ltl.formulas import Formula, negation
 from mazurka.search import Observer
 from mazurka.symbolic.circuit import UNROLLING, Circuit, StepEvent
 from mazurka.symbolic.environment import BINARY, StateBits
-from mazurka.symbolic.graph import FALSE, Aig
+from mazurka.symbolic.graphs.graph import FALSE, Aig
+from mazurka.symbolic.graphs.words import Words
 from mazurka.symbolic.interleavings.frame import Frame
 from mazurka.symbolic.interleavings.full import apply_steps, choose_mover
 from mazurka.symbolic.outlook import StepOutlook, ThreadOutlook
 from mazurka.symbolic.record import StepRecord
 from mazurka.symbolic.steps import UNROLLING as USUAL_UNROLLING
 from mazurka.symbolic.steps import StepEncoder
-from mazurka.symbolic.words import Words
 
 PURPOSE = (
     "temporal formulas can be checked only where it does not: choose in a step before, or use"

@@ -22,7 +22,7 @@ import numpy as np
 from mazurka.ir import arithmetic
 from mazurka.ir.values.intervals import LARGEST, SMALLEST, binary_bounds, fits, unary_bounds
 from mazurka.symbolic import blocks
-from mazurka.symbolic.graph import FALSE, NODES_A_BIT, TRUE, Aig
+from mazurka.symbolic.graphs.graph import FALSE, NODES_A_BIT, TRUE, Aig
 
 WORD_BITS = 64
 SHIFT_BITS = 6

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mazurka.symbolic.graph import FALSE, TRUE, Aig
+from mazurka.symbolic.graphs.graph import FALSE, TRUE, Aig
 
 
 class Numbering:

@@ -5,7 +5,7 @@ Nodes are conjunctions of two literals, and leaves (`add_leaf`).  The two arrays
 behind a graph, the operands of the nodes and the table that finds a node by its operands, take 16
 bytes a node, and up to twice as much after they have grown; no node is a Python object.
 
-What works on single literals is here; `mazurka.symbolic.words` has numbers.
+What works on single literals is here; `mazurka.symbolic.graphs.words` has numbers.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Aig:
         self._table = np.zeros(2 * FIRST_NODES, np.int32)
         self._bits = np.zeros(FIRST_BITS, np.int32)
         self.bits = self._bits.data
-        """The bits of all words; `mazurka.symbolic.words` says which are whose."""
+        """The bits of all words; `mazurka.symbolic.graphs.words` says which are whose."""
         self.used_bits = 0
         self.leaves: list[int] = []
         """The nodes without operands, in the order in which they were made."""
