@@ -28,7 +28,7 @@ from mazurka.frontend.c.types import (
     bare,
     is_scalar,
 )
-from mazurka.frontend.c.values import Scalar, Whole
+from mazurka.frontend.c.values import NO_RESULT, Scalar, Whole
 from mazurka.frontend.kit.arithmetic import binary
 from mazurka.ir.expressions import ZERO, Const, Load
 from mazurka.ir.program import Check, Fault, Kind, Span
@@ -82,7 +82,7 @@ def call_named(low: CLowering, node: tree.Call, function: tree.CFunction) -> Sca
     arguments = _evaluate_arguments(low, node, function)
     if atomic:
         low.begin_atomic(node.span)
-    result = inline(low, function, arguments, node.span)
+    result = inline(low, function, arguments, node.span, used=node not in low.ignored)
     if atomic:
         low.end_atomic(node.span)
     return result
@@ -117,7 +117,12 @@ def _evaluate_arguments(
 
 
 def inline(
-    low: CLowering, function: tree.CFunction, arguments: list[Scalar | Whole], span: Span
+    low: CLowering,
+    function: tree.CFunction,
+    arguments: list[Scalar | Whole],
+    span: Span,
+    *,
+    used: bool = True,
 ) -> Scalar | Whole:
     """Elaborate the body of a function here; returns what it returns."""
     type_ = function.type
@@ -130,7 +135,7 @@ def inline(
         low.fail(Fault.BOUND, f"`{function.name}` calls itself {limit} times (--max-depth)", span)
         return Scalar(type_.result, ZERO)
     body = function.read()
-    frame = CallFrame(function, depth, low.label(span))
+    frame = CallFrame(function, depth, low.label(span), used=used)
     frame.result = _result_cells(low, function, type_.result, depth)
     facts = low.survey.facts(function)
     low.frames.append(frame)
@@ -143,7 +148,7 @@ def inline(
     low.loop_depth -= facts.loops_back
     del low.trips[len(low.trips) - facts.loops_back :]
     leave(low, function, span)
-    _require_value(low, function, type_.result, span)
+    end_without_value(low, span)
     low.put(frame.exit, span)
     low.frames.pop()
     for name, label in frame.labels.items():
@@ -159,13 +164,21 @@ def inline(
     return Whole(type_.result, held)
 
 
-def _require_value(low: CLowering, function: tree.CFunction, result: CType, span: Span) -> None:
-    """Leave runs undecided that come to the end of a function without the value that it promises.
+def end_without_value(low: CLowering, span: Span) -> None:
+    """Leave runs undecided that end a function without the value that it promises, and use it.
 
-    Its caller may use what is not there.  `main` and the function that a thread begins with have no
-    caller that does."""
-    if len(low.frames) > 1 and low.reachable and not isinstance(bare(result), VoidType):
-        message = f"`{function.name}` ends without the value that it promises; add a `return`"
+    A thread may end so, and leaves a mark for who asks for its result; `main` returns 0."""
+    frame = low.frame
+    type_ = frame.function.type
+    assert isinstance(type_, FunctionType)
+    if not low.reachable or isinstance(bare(type_.result), VoidType):
+        return
+    if frame is low.frames[0]:
+        if frame.result and not low.plan.active:
+            low.set_cell(frame.result[0], Const(NO_RESULT), span)
+    elif frame.used:
+        name = frame.function.name
+        message = f"`{name}` ends without the value that it promises; add a `return`"
         low.fail(Fault.BOUND, message, span)
 
 

@@ -8,7 +8,7 @@ What has no handler is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -182,6 +182,8 @@ class CallFrame:
     """Parameters that are never assigned to, and whose value is known."""
     labels: dict[str, Label] = field(default_factory=dict)
     result: tuple[int, ...] = ()
+    used: bool = True
+    """Whether the caller uses what it returns."""
     breaks: list[Label] = field(default_factory=list)
     continues: list[Label] = field(default_factory=list)
     switches: list[dict[int, Label]] = field(default_factory=list)
@@ -208,6 +210,8 @@ class CLowering(ThreadBuilder):
     """A cell of this thread that nobody reads."""
     thread_exit: Label | None = None
     """Where the thread ends."""
+    ignored: set[tree.Expression] = field(default_factory=set)
+    """Calls whose value nobody uses."""
 
     @property
     def frame(self) -> CallFrame:
@@ -231,6 +235,7 @@ class CLowering(ThreadBuilder):
 
     def effect(self, node: tree.Expression) -> None:
         """Evaluate an expression for what it does."""
+        self.ignored.update(_find_results(node))
         self.value(node)
 
     def execute(self, node: tree.Statement) -> None:
@@ -364,6 +369,20 @@ class CLowering(ThreadBuilder):
 
     def refuse(self, node: tree.SyntaxNode, message: str) -> UnsupportedError:
         return UnsupportedError.at(node.span, message)
+
+
+def _find_results(node: tree.Expression) -> Iterator[tree.Expression]:
+    """The calls that give an expression its value."""
+    match node:
+        case tree.Call():
+            yield node
+        case tree.Conversion(operand=operand) | tree.Comma(right=operand):
+            yield from _find_results(operand)
+        case tree.Ternary(then=then, otherwise=otherwise):
+            for each in (then, otherwise):
+                yield from () if each is None else _find_results(each)
+        case tree.StatementExpression(body=tree.Compound(body=(*_, tree.Evaluate() as last))):
+            yield from _find_results(last.expression)
 
 
 def role_of(type_: CType) -> Role:

@@ -17,7 +17,7 @@ from mazurka.frontend.c import (  # noqa: F401 - handlers: together they are the
     statements,
     tree,
 )
-from mazurka.frontend.c.calls import bind
+from mazurka.frontend.c.calls import bind, end_without_value
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.initializers import find_initial_values
 from mazurka.frontend.c.library import (  # noqa: F401 - handlers
@@ -52,7 +52,7 @@ from mazurka.frontend.c.types import (
     bare,
     is_scalar,
 )
-from mazurka.frontend.c.values import ObjectPlace, Scalar
+from mazurka.frontend.c.values import NO_RESULT, ObjectPlace, Scalar
 from mazurka.frontend.kit.arithmetic import binary, either
 from mazurka.frontend.kit.program import STARTED, Automaton, Label, ProgramDraft
 from mazurka.frontend.kit.shapes import CellDraft
@@ -144,7 +144,9 @@ def _place_results(machine: CProgram) -> None:
         return
     machine.results = len(machine.draft.storage.cells)
     for number in range(machine.draft.threads):
-        cell = CellDraft(f"result of thread {number}", role=Role.POINTER, inferred=True)
+        cell = CellDraft(
+            f"result of thread {number}", initial=NO_RESULT, role=Role.POINTER, inferred=True
+        )
         machine.draft.storage.add(cell)
 
 
@@ -204,6 +206,7 @@ def _build_thread(machine: CProgram, plan: CThread, survey: Survey) -> Automaton
     low.trips += [None] * survey.facts(function).loops_back
     low.execute(body)
     leave(low, function, function.span)
+    end_without_value(low, function.span)
     low.put(returned, function.span)
     if low.reachable:
         if plan.active:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import write
+from mazurka.frontend.c.calls import end_without_value
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.expressions import branch_on
 from mazurka.frontend.c.initializers import initialize
@@ -288,6 +289,8 @@ def _return(low: CLowering, node: tree.Return) -> None:
                 result, Const(frame.result[0]), False, f"result of {frame.function.name}"
             )
             write(low, place, value, node.span)
+    else:
+        end_without_value(low, node.span)
     if low.reachable:
         leave_function(low, frame, node.span)
         low.go(frame.exit, node.span)

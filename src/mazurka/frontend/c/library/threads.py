@@ -19,7 +19,7 @@ from mazurka.frontend.c.types import (
     FunctionType,
     PointerType,
 )
-from mazurka.frontend.c.values import Scalar
+from mazurka.frontend.c.values import NO_RESULT, Scalar
 from mazurka.frontend.kit.arithmetic import binary
 from mazurka.frontend.kit.program import DONE, NEW
 from mazurka.frontend.kit.shapes import CellDraft
@@ -193,7 +193,9 @@ def _result_of(low: CLowering, handle: Expr, span: Span) -> Expr:
     cell = Const(low.take_temporary(Role.POINTER, span))
     index = binary("sub", handle, Const(1))
     value = Load(Element(Const(base), index, low.program.threads, 1))
-    low.step(Kind.LOCAL, span, "result of the thread", operations=(Assign(cell, value),))
+    message = "the thread has ended without the result that is asked for; add a `return`"
+    there = Check(binary("ne", Load(cell), Const(NO_RESULT)), Fault.BOUND, message)
+    low.step(Kind.LOCAL, span, "result of the thread", operations=(Assign(cell, value), there))
     return Load(cell)
 
 
