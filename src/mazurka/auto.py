@@ -20,6 +20,10 @@ has found no violation before `auto` turns, or it would have been the answer.  W
 not decide either is inconclusive: the counts are then those of the states, the limits those of both
 searches, and a note says how far the circuit came.
 
+Beside the circuit, executions are searched as partial orders of events (`events`): where threads
+end and share little, that is smaller by far than copies of the whole state.  Whoever decides first
+has the answer.
+
 The circuit knows no hangs.  Where these were asked for by name, `auto` does not turn; where they
 are only usual, the verdict says that they were not looked for.
 """
@@ -37,11 +41,13 @@ from mazurka.ir.passes.samples import MOST_OUTCOMES, take_samples
 from mazurka.ir.program import Program
 from mazurka.search import Chosen, Observer, Round, SearchOptions, SearchResult, Statistics
 from mazurka.search.registry import load_strategy
+from mazurka.search.resources import address_space_is_limited
 from mazurka.search.strategy import Strategy
 from mazurka.stateful import auto as stored
-from mazurka.stateful.race import Contender
+from mazurka.stateful.race import Contender, Race
 
 CIRCUIT = "portfolio"
+EVENTS = "events"
 WIDE_BITS = 16
 """A value that takes so many bits is wide."""
 MANY_OUTCOMES = 1 << 10
@@ -96,15 +102,14 @@ class TurningSearch:
         growth = StateGrowth(self.options, self.observer)
         wide = describe_wide_choice(self.program)
         if wide is not None and self.missing is None:
-            refused = f"states cannot be stored: {wide}"
-            return Chosen(self.circuit, refused, self.search_circuit(refused))
+            return self.search_circuit(f"states cannot be stored: {wide}")
         try:
             chosen = self.search_states(growth)
         except UnsupportedError as error:
             if self.missing is not None:
                 raise UnsupportedError(f"{error.message}; {self.missing}") from None
             refused = f"states cannot be stored: {error.message.partition(';')[0]}"
-            return Chosen(self.circuit, refused, self.search_circuit(refused))
+            return self.search_circuit(refused)
         why = self.explain_turning(chosen.result, growth)
         if wide is not None and chosen.result.violation is None:
             why = f"states cannot be stored: {wide}"
@@ -117,9 +122,10 @@ class TurningSearch:
             kept = [each for each in chosen.result.limits if each not in PASSING]
             limits = tuple(dict.fromkeys((*kept, "time")))
             return replace(chosen, result=replace(chosen.result, limits=limits))
-        result = self.search_circuit(why, after_memory="memory" in chosen.result.limits)
+        turned = self.search_circuit(why, after_memory="memory" in chosen.result.limits)
+        result = turned.result
         if result.violation is not None or not result.limits:
-            return Chosen(self.circuit, why, put_before(result, chosen.result, why))
+            return replace(turned, result=put_before(result, chosen.result, why))
         return replace(chosen, result=join(chosen.result, result))
 
     def has_no_time(self) -> bool:
@@ -136,15 +142,24 @@ class TurningSearch:
             return stored.search(self.program, short, self.observer)
         if options.limit_seconds is not None:
             options = replace(options, cancelled=growth.is_endless)
-        return stored.search(self.program, options, growth, self.find_rival)
+        return stored.search(self.program, options, growth, self.find_rivals)
 
-    def find_rival(self) -> Contender | None:
-        """The circuit, where values are wide."""
+    def find_rivals(self) -> list[Contender]:
+        """The circuit and the events, where values are wide."""
         wide = describe_width(self.program)
         if wide is None:
-            return None
-        self.observer.message(f"{CIRCUIT} beside it: {wide}")
-        return Contender(self.circuit, wide, apart=True)
+            return []
+        self.observer.message(f"{CIRCUIT} and {EVENTS} beside it: {wide}")
+        return self.list_circuits(wide)
+
+    def list_circuits(self, why: str) -> list[Contender]:
+        """Those that search without storing states, the circuit first."""
+        circuit = Contender(self.circuit, why, apart=True)
+        events = load_strategy(EVENTS)
+        kept = self.options.properties - self.options.dispensable <= events.preserves
+        if self.options.deterministic or not kept or address_space_is_limited():
+            return [circuit]
+        return [circuit, Contender(events, why, apart=True)]
 
     def explain_turning(self, result: SearchResult, growth: StateGrowth) -> str | None:
         """Why the circuit should go on from here; None where it should not."""
@@ -158,9 +173,9 @@ class TurningSearch:
         full = "memory" in result.limits and not self.options.deterministic
         return f"no memory for more states {after}" if full else None
 
-    def search_circuit(self, why: str, *, after_memory: bool = False) -> SearchResult:
-        """Search the circuit in what is left of the time; where the memory has set an end to the
-        search of states, and nobody has, in as much time as that took."""
+    def search_circuit(self, why: str, *, after_memory: bool = False) -> Chosen:
+        """Search the circuit in what is left of the time, and events beside it; where the memory
+        has set an end to the search of states, and nobody has, in as much time as that took."""
         self.observer.message(f"{CIRCUIT}: {why}")
         options, spent = self.options, time.perf_counter() - self.began
         lost = options.dispensable - self.circuit.preserves
@@ -170,7 +185,7 @@ class TurningSearch:
             options = replace(options, limit_seconds=left)
         elif after_memory:
             options = replace(options, limit_seconds=max(spent, LEAST_TURN))
-        return self.circuit.run(self.program, options, self.observer)
+        return Race(self.program, self.list_circuits(why), options, self.observer).run()
 
 
 def put_before(result: SearchResult, before: SearchResult, why: str) -> SearchResult:

@@ -83,11 +83,8 @@ def check_text(folder: Path, text: str, **options: object) -> Verdict:
 
 def test_too_many_outcomes_are_left_to_a_circuit(tmp_path: Path) -> None:
     verdict = check_text(tmp_path, TWO_CHOICES.format(most=100_000))
-    assert (verdict.verdict, verdict.engine, verdict.strategy) == (
-        "violated",
-        "symbolic",
-        "portfolio",
-    )
+    assert (verdict.verdict, verdict.engine) == ("violated", "symbolic")
+    assert verdict.strategy in ("portfolio", "events")
     assert verdict.choice == (
         "states cannot be stored: one step has 100,000 nondeterministic outcomes"
     )

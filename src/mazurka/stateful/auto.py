@@ -72,12 +72,12 @@ def search(
     program: Program,
     options: SearchOptions,
     observer: Observer,
-    find_rival: Callable[[], Contender | None] = lambda: None,
+    find_rivals: Callable[[], list[Contender]] = list,
 ) -> Chosen:
     """Try the plain search, and where it takes long, what suits the program.
 
-    `find_rival` is asked then whether somebody else should search beside the first choice, on
-    however few processors."""
+    `find_rivals` is asked then who else should search beside the first choice, on however few
+    processors."""
     if options.order != "dfs":
         return run(program, Contender(load_strategy(PILOT), "breadth-first"), options, observer)
     pilot = try_out(program, PILOT, PILOT_TRANSITIONS, options, observer)
@@ -98,9 +98,9 @@ def search(
     racing = 1 if alone else min(processors(), MOST_RACING)
     observer.message(f"{contenders[0].strategy.name}: {contenders[0].reason}")
     running = contenders[:racing]
-    rival = None if alone else find_rival()
-    if rival is not None:
-        running = [*contenders[: max(racing - 1, 1)], rival]
+    rivals = [] if alone else find_rivals()
+    if rivals:
+        running = [*contenders[: max(racing - 1, 1)], *rivals]
     if not alone and WORKERS.name not in options.tuning:
         running += gather_workers(processors() - len(running))
     chosen = Race(program, running, options, observer).run()

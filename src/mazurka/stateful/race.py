@@ -50,7 +50,7 @@ class Contender:
     strategy: Strategy
     reason: str
     apart: bool = False
-    """Whether it works in processes of its own; never the first choice."""
+    """Whether it works in processes of its own; the first choice only where all others do."""
     tuning: Mapping[str, object] = field(default_factory=dict)
     """Options of the strategy's own that nobody has asked for."""
 
@@ -87,8 +87,10 @@ class Race:
         """Why the first choice has failed."""
         self.interrupted = False
         self.all_bytes = options.limit_bytes or default_limit_bytes()
-        apart = any(each.apart for each in contenders)
-        self.room = self.all_bytes - (self.all_bytes // APART_SHARE if apart else 0)
+        self.apart = sum(each.apart for each in contenders[1:])
+        """How many beside the first choice work apart."""
+        kept = min(self.apart * self.all_bytes // APART_SHARE, self.all_bytes // 2)
+        self.room = self.all_bytes - kept
         """The memory of those that do not work apart."""
         self.lanes: dict[int, threading.Thread] = {}
 
@@ -169,7 +171,7 @@ class Race:
                 properties=options.properties - lost,
                 cancelled=self.over.is_set,
                 limit_bytes=self.all_bytes,
-                share_bytes=max(self.all_bytes - self.room, 1),
+                share_bytes=max((self.all_bytes - self.room) // self.apart, 1),
                 more_bytes=lambda: self.all_bytes if self.others_have_stopped(position) else 0,
             )
         return replace(
@@ -215,9 +217,9 @@ class Race:
         return chosen
 
     def describe_apart(self) -> Iterator[str]:
-        """How far those came that work apart, and have not decided."""
+        """How far those came that work apart beside the first choice, and have not decided."""
         for position, chosen in self.answers.items():
-            if self.contenders[position].apart:
+            if position and self.contenders[position].apart:
                 figures = chosen.result.statistics
                 far = f"{figures.unrolled or 0:,} {figures.unrolled_unit}s"
                 ended = "; ".join(chosen.result.limits)

@@ -30,6 +30,7 @@ behind all events of the others: then its wait is looked at in the last state.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Sequence
 from itertools import combinations, product
 from typing import NamedTuple, TypeAlias
@@ -89,13 +90,18 @@ class OrderClauses:
         ]
         """By thread its events that others may notice, or that may notice others."""
         self.writer = ClauseWriter(graph)
-        self.clauses: list[int] = []
+        self.clauses = array("i")
         self.written = 0
         self.writes = self._find_writes()
         self.readings = self._find_readings()
         self._define(roots)
         self.befores: dict[tuple[int, int], int] = {}
         self._number_pairs()
+
+    @property
+    def bytes(self) -> int:
+        """The memory that the clauses take."""
+        return self.clauses.itemsize * len(self.clauses) + self.definitions.nbytes
 
     # --- literals -------------------------------------------------------------------------------
 
@@ -146,7 +152,7 @@ class OrderClauses:
         """Add a clause."""
         if any(term is True for term in terms):
             return
-        self.clauses += [term for term in terms if term is not False]
+        self.clauses.extend([term for term in terms if term is not False])
         self.clauses.append(0)
         self.written += 1
         if not self.written & 0xFFFF:
@@ -182,7 +188,7 @@ class OrderClauses:
         self._make_transitive()
         for reading in self.readings:
             self._read(reading)
-        made = np.array(self.clauses, np.int32)
+        made = np.frombuffer(self.clauses, np.int32)
         return np.concatenate([self.definitions, made])
 
     def _come_last(self, number: int, event: UnwoundStep) -> None:

@@ -104,12 +104,18 @@ class EventSearch(CircuitSearch):
             passes = min(2 * passes, self.most_frames)
             unwound = self.unwind(passes, None)
 
+    def own_bytes(self) -> int:
+        made = super().own_bytes()
+        if self.options.share_bytes is None or self.order is None:
+            return made
+        return made + self.order.bytes
+
     # --- from the program to a question -----------------------------------------------------------
 
     def unwind(self, passes: int, most_events: int | None) -> Unwound:
         """Make the events of all threads."""
         began = time.perf_counter()
-        graph = Aig(self.observer)
+        graph = self.frames = Aig(self.observer)
         bits = StateBits(make_layout(self.program), Words(graph))
         asks = "assert" in self.options.properties
         survived: frozenset[Fault] = frozenset() if asks else frozenset({Fault.ASSERT})
