@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mazurka.ir.expressions import Binary, Choice, Conditional, Const, Element, Expr, Load
 from mazurka.ir.passes.fold import fold
 from mazurka.ir.passes.ranges import infer_ranges
@@ -128,3 +130,25 @@ def test_a_division_by_zero_stays() -> None:
     divide = Assign(Const(SECOND), Binary("mod", Const(7), get(SECOND)))
     (result,) = folded(edge(3, 0, divide))
     assert result.operations == (Assign(Const(SECOND), Binary("mod", Const(7), Const(0))),)
+
+
+def test_an_address_is_narrowed_to_where_it_leads_here() -> None:
+    cells = (
+        Cell("null", 0, 0),
+        Cell("pc", 0, 8, 3, 0, Role.COUNTER),
+        Cell("temporary", 0, 0, 0, 0, Role.POINTER, inferred=True),
+        *(Cell(f"a{n}", 0, 9, 0) for n in range(6)),
+    )
+    low = Assign(Const(2), Element(Const(3), Choice(), 2, 1))
+    edges = (
+        replace(edge(3, 4, low, kind=Kind.CHOOSE), choices=2),
+        edge(4, 5, Assign(get(2), Const(1)), kind=Kind.ACCESS),
+        edge(5, 6, Assign(Const(2), Const(8))),
+        edge(6, 0, Assign(get(2), Const(1)), kind=Kind.ACCESS),
+    )
+    thread = Thread("t", 1, 3, (Location(),) * 9, edges)
+    inference = infer_ranges(Program("p", cells, (thread,)))
+    made = fold(inference.program, inference).threads[0].edges
+    narrowed = Element(Const(3), Binary("sub", get(2), Const(3)), 2, 1)
+    assert made[1].operations == (Assign(narrowed, Const(1)),)
+    assert made[3].operations == (Assign(Const(8), Const(1)),)

@@ -195,7 +195,7 @@ def locate(
             address = element(array.address, index, type_.length, stride)
     else:
         address = Element(
-            array.address, low.hold(index, node.span, node.type), type_.length, stride
+            array.address, low.hold(index, node.span, node.index.type), type_.length, stride
         )
     return array.at(node.type, address, node.text)
 

@@ -6,6 +6,12 @@ nothing but the thread's own local cells: a load of a shared cell is part of a s
 even if its value is known.  Locations keep their numbers; those that cannot be reached only
 lose their edges.  What a thread that is stopped by an assumption would do behind it is not judged
 by the folded program, but by the text before all passes (`Program.text`).
+
+**Addresses.**  What the analysis knows of a pointer at one location is lost behind it: searches and
+circuits ask which values a cell has anywhere, and a temporary that holds many pointers one after
+the other would lead everywhere.  So an address that is read or written becomes an `Element` of the
+cells between the lowest and the highest at which it can be here.  All values of the address are
+among them, so the check of the index never fails where it did not fail before.
 """
 
 from __future__ import annotations
@@ -13,10 +19,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mazurka.deadline import check_time
-from mazurka.ir.expressions import Conditional, Const, Expr, Load, children, rebuild
+from mazurka.ir.expressions import (
+    Binary,
+    Conditional,
+    Const,
+    Element,
+    Expr,
+    Load,
+    children,
+    rebuild,
+)
 from mazurka.ir.passes.ranges import Inference
 from mazurka.ir.program import Assign, Edge, Kind, Operation, Program, Thread
-from mazurka.ir.values.evaluation import cannot_fault, truth_of
+from mazurka.ir.values.evaluation import ValueSet, cannot_fault, evaluate, truth_of
 from mazurka.ir.values.facts import Facts
 
 
@@ -39,6 +54,8 @@ class _Folder:
         self.number = number
         self.thread: Thread = program.threads[number]
         self.most_choices = max((edge.choices for edge in self.thread.edges), default=1)
+        self.narrows = False
+        """Whether the edge is one of those whose addresses are narrowed: accesses to data."""
 
     def edges(self) -> dict[int, Edge]:
         """Return the folded edges by position, without those that are never taken."""
@@ -64,6 +81,7 @@ class _Folder:
         return folded
 
     def edge(self, edge: Edge, location: int) -> Edge:
+        self.narrows = edge.kind in (Kind.ACCESS, Kind.LOCAL)
         known = self.inference.at[self.number][location]
         facts = Facts(dict(known), self.inference.lookup, self.most_choices)
         guard = None if edge.guard is None else self.expression(edge.guard, facts)
@@ -80,7 +98,7 @@ class _Folder:
         folded: list[Operation] = []
         for position, operation in enumerate(operations):
             if isinstance(operation, Assign):
-                address = self.expression(operation.address, facts)
+                address = self.address(operation.address, facts)
                 folded.append(Assign(address, self.expression(operation.value, facts)))
             else:
                 condition = self.expression(operation.condition, facts)
@@ -99,7 +117,28 @@ class _Folder:
             return Const(values.low)
         if isinstance(expr, Conditional):
             return self.conditional(expr, facts)
+        if isinstance(expr, Load):
+            return Load(self.address(expr.address, facts))
         return rebuild(expr, lambda child: self.expression(child, facts))
+
+    def address(self, expr: Expr, facts: Facts) -> Expr:
+        """Fold an address, and narrow it to the cells at which it can be here."""
+        folded = self.expression(expr, facts)
+        if not self.narrows or isinstance(folded, Const):
+            return folded
+        here = facts.values(expr)
+        if here.is_empty or not 0 < here.low <= here.high < len(self.program.cells):
+            return folded
+        anywhere = evaluate(expr, self.inference.lookup, self.most_choices)
+        if anywhere.clip(here.low, here.high) == anywhere:
+            return folded
+        match folded:
+            case Element(Const(base), Binary("sub", inner, Const(same)), _, 1) if base == same:
+                return _narrow(inner, here)
+            case Element():
+                return folded
+            case _:
+                return _narrow(folded, here)
 
     def conditional(self, expr: Conditional, facts: Facts) -> Expr:
         """Fold each branch with what its test implies; a branch that is never taken is left out
@@ -136,6 +175,11 @@ class _Folder:
         if not 0 < address < len(self.program.cells) or address == self.thread.counter:
             return False
         return self.program.cells[address].owner == self.number
+
+
+def _narrow(address: Expr, here: ValueSet) -> Expr:
+    first = Const(here.low)
+    return Element(first, Binary("sub", address, first), here.high - here.low + 1, 1)
 
 
 def _all_assume(edges: list[Edge]) -> bool:

@@ -29,6 +29,7 @@ from mazurka.ir.expressions import (
     Unary,
 )
 from mazurka.ir.values.intervals import LARGEST, SMALLEST, Bounds, binary_bounds, fits, unary_bounds
+from mazurka.ir.values.splitting import find_subject, keep_points
 
 MOST_POINTS = 64
 """The largest size up to which sets of numbers are exact."""
@@ -223,6 +224,12 @@ def evaluate(expr: Expr, lookup: Lookup, choices: int = 1, saturate: bool = Fals
             known = truth_of(outcome)
             if known is not None:
                 return evaluate(then if known else otherwise, lookup, choices, saturate)
+            subject = find_subject(test)
+            if subject is not None:
+                values = evaluate(subject, lookup, choices, saturate)
+                if values.points is not None and len(values.points) <= MOST_POINTS:
+                    given = _GivenValues(subject, lookup, choices, saturate)
+                    return given.evaluate(expr, values.points)
             first = evaluate(then, lookup, choices, saturate)
             second = evaluate(otherwise, lookup, choices, saturate)
             return first.join(second, MOST_ADDRESSES)
@@ -238,6 +245,39 @@ def evaluate(expr: Expr, lookup: Lookup, choices: int = 1, saturate: bool = Fals
             )
         case Choice():
             return ValueSet.interval(0, choices - 1) if choices <= LARGEST else TOP
+
+
+class _GivenValues:
+    """Evaluation of expressions in which one expression, the subject, has certain values."""
+
+    def __init__(self, subject: Expr, lookup: Lookup, choices: int, saturate: bool) -> None:
+        self.subject, self.lookup = subject, lookup
+        self.choices, self.saturate = choices, saturate
+
+    def evaluate(self, expr: Expr, points: Sequence[int]) -> ValueSet:
+        """Return all values that `expr` can have where the subject has one of the values."""
+        if type(expr) is type(self.subject) and expr == self.subject:
+            return from_points(points, MOST_ADDRESSES)
+        match expr:
+            case Conditional(test, then, otherwise):
+                taken = keep_points(test, True, self.subject, points, self.judge)
+                refused = keep_points(test, False, self.subject, points, self.judge)
+                first = self.evaluate(then, taken) if taken else EMPTY
+                second = self.evaluate(otherwise, refused) if refused else EMPTY
+                return first.join(second, MOST_ADDRESSES)
+            case Load(address) if not isinstance(address, Const):
+                return load(self.evaluate(address, points), self.lookup)
+            case Binary(operator, left, right):
+                first = self.evaluate(left, points)
+                return apply_binary(operator, first, self.evaluate(right, points), self.saturate)
+            case Element(base, index, length, stride):
+                first = self.evaluate(base, points)
+                return element(first, self.evaluate(index, points), length, stride)
+            case _:
+                return evaluate(expr, self.lookup, self.choices, self.saturate)
+
+    def judge(self, condition: Expr) -> bool | None:
+        return truth_of(evaluate(condition, self.lookup, self.choices, self.saturate))
 
 
 def _evaluate_wrapping(expr: Expr, lookup: Lookup, choices: int, saturate: bool) -> ValueSet:

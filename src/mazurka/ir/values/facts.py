@@ -34,6 +34,7 @@ from mazurka.ir.values.evaluation import (
     truth_of,
 )
 from mazurka.ir.values.intervals import LARGEST, SMALLEST
+from mazurka.ir.values.splitting import find_subject, split
 
 Recorder: TypeAlias = Callable[[int, ValueSet], None]
 """A callback for every store, with the cell's address and the values stored there."""
@@ -77,6 +78,11 @@ class Facts:
             case Unary("not", operand):
                 return self.assume(operand, not outcome)
             case Conditional(test, then, otherwise):
+                subject = find_subject(test)
+                if subject is not None:
+                    values = self.values(subject)
+                    if values.points is not None:
+                        return self._assume_by_points(condition, outcome, subject, values)
                 return self._assume_either(test, then, otherwise, outcome)
             case Binary("ne", operand, Const(0)):
                 return self.assume(operand, outcome)
@@ -102,6 +108,27 @@ class Facts:
             if address in refused.known:
                 self.known[address] = values.join(refused.known[address], MOST_ADDRESSES)
         return True
+
+    def _assume_by_points(
+        self, condition: Expr, outcome: bool, subject: Expr, values: ValueSet
+    ) -> bool:
+        """Keep the values of an expression with which a condition that asks for it again and again
+        (is this pointer in that object?) can have the outcome.
+
+        The other questions of the condition are looked at where it comes to them; one that all
+        values come to is assumed as well."""
+        assert values.points is not None
+        parts = list(split(condition, outcome, subject, values.points, self._judge))
+        kept = from_points((p for part in parts for p in part.points), MOST_ADDRESSES)
+        if not self._restrict(subject, values, kept):
+            return False
+        rest = parts[0].rest
+        if rest is not None and all(part.rest == rest for part in parts[1:]):
+            return self.assume(*rest)
+        return True
+
+    def _judge(self, condition: Expr) -> bool | None:
+        return truth_of(self.values(condition))
 
     def _assume_unsigned(self, operator: str, left: Expr, right: Expr, outcome: bool) -> bool:
         """Keep the states with a certain outcome of an unsigned comparison.

@@ -156,6 +156,8 @@ FEW_VISITS = 3
 """The same, after a large program has used up `Analysis.patience`."""
 THRESHOLD_VISITS = 120
 """The number of visits after which a growing end goes to infinity at once."""
+MOST_TARGETS = 256
+"""Sets of the places that a pointer leads to are not widened while they have so many members."""
 
 
 class ThreadFacts:
@@ -254,7 +256,7 @@ class Analysis:
         new = old.join(values, self.room[address])
         self.growth[address] += 1
         if self.growth[address] > self.exact_visits() and address not in self.counters:
-            new = clip_to_cell(self.cells[address], self.widen(old, new, self.growth[address]))
+            new = self.widen(address, old, new, self.growth[address])
         self.summary[address] = new
         if address in self.counters:
             self.jump(self.counters[address], new)
@@ -263,12 +265,19 @@ class Analysis:
     def exact_visits(self) -> int:
         return EXACT_VISITS if self.patience > 0 else FEW_VISITS
 
-    def widen(self, old: ValueSet, new: ValueSet, visits: int) -> ValueSet:
-        if new.points is not None and self.patience > 0:
-            return new
+    def widen(self, address: int, old: ValueSet, new: ValueSet, visits: int) -> ValueSet:
+        """Take larger steps than one member at a time, where there is no patience left.
+
+        The places that a pointer leads to are few, and an interval of addresses would be the whole
+        memory: such sets grow by single members while they are small."""
+        cell = self.cells[address]
+        if new.points is not None:
+            few = cell.role is Role.POINTER and len(new.points) <= MOST_TARGETS
+            if few or self.patience > 0:
+                return clip_to_cell(cell, new)
         self.overshot = True
         stops = self.thresholds if visits <= THRESHOLD_VISITS else ()
-        return old.widen(new, stops)
+        return clip_to_cell(cell, old.widen(new, stops))
 
     def notify(self, address: int) -> None:
         for number, location in self.readers.pop(address, ()):
@@ -423,7 +432,7 @@ class Analysis:
                     facts.growth[location, address] += 1
                     times = facts.growth[location, address]
                     if times > self.exact_visits():
-                        new = clip_to_cell(self.cells[address], self.widen(old, new, times))
+                        new = self.widen(address, old, new, times)
                 grown[address] = new
         if grown or lost:
             known.update(grown)
