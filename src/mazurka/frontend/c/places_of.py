@@ -194,9 +194,7 @@ def locate(
         else:
             address = element(array.address, index, type_.length, stride)
     else:
-        address = Element(
-            array.address, low.hold(index, node.span, node.index.type), type_.length, stride
-        )
+        address = Element(array.address, low.keep(index, node.span), type_.length, stride)
     return array.at(node.type, address, node.text)
 
 
