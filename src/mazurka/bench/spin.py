@@ -6,8 +6,12 @@ directory that is removed afterwards.  Whatever goes wrong is a `SpinError` with
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import os
 import re
 import shutil
+import signal
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -21,8 +25,12 @@ RUN_FLAGS = ("-E", "-c0", "-n")
 VERDICT_COMPILE_FLAGS = ("-O2", "-DSAFETY")
 VERDICT_RUN_FLAGS = ("-m1000000", "-n")
 """To a verdict: with reduction, up to the first error, a deadlock being one."""
+PARALLEL_FLAG = "-DBFS_PAR"
+"""Breadth-first by several processes.  They keep hashes instead of states, and may miss some."""
 COMPILE_SECONDS = 120.0
 SEARCH_SECONDS = 1800.0
+REMOVE_SEGMENT = 0
+"""`IPC_RMID` of `shmctl`."""
 MEGABYTE = 1 << 20
 SPARE_DEPTH = 100
 
@@ -72,14 +80,30 @@ class Verifier:
                 return replace(parse(output, limit), command=command)
         raise SpinError("SPIN's search is deeper than Mazurka has states: the models differ")
 
+    def search_together(self, like: Figures, cores: int, seconds: float) -> Figures:
+        """Search everything by so many processes; `like` is as for `search`.
+
+        Such a search may never end, so it is stopped after some time."""
+        slots = max((like.states or 1).bit_length() + 1, 1)
+        arguments = [*RUN_FLAGS, f"-u{cores}", f"-w{slots}"]
+        output = _run(["./pan", *arguments], self.directory, seconds)
+        command = f"gcc {' '.join(self.flags)}; pan {' '.join(arguments)}"
+        return replace(parse_together(output), command=command)
+
 
 def build(
-    model: Path, constants: Mapping[str, int], directory: Path, *, breadth_first: bool
+    model: Path,
+    constants: Mapping[str, int],
+    directory: Path,
+    *,
+    breadth_first: bool,
+    together: bool = False,
 ) -> Verifier:
-    """Translate and compile a model inside `directory`."""
+    """Translate and compile a model inside `directory`; `together`: for several processes."""
     defines = [f"-D{name}={value}" for name, value in constants.items()]
     _run(["spin", *defines, "-a", str(model)], directory, COMPILE_SECONDS)
-    flags = (*COMPILE_FLAGS, "-DBFS") if breadth_first else COMPILE_FLAGS
+    how = PARALLEL_FLAG if together else "-DBFS"
+    flags = (*COMPILE_FLAGS, how) if breadth_first else COMPILE_FLAGS
     _run(["gcc", *flags, "-o", "pan", "pan.c"], directory, COMPILE_SECONDS)
     return Verifier(directory, flags)
 
@@ -104,6 +128,21 @@ def parse(output: str, height: int) -> Figures:
         # In a breadth-first search SPIN's parts may exceed its total by a little.
         table_bytes=round(min(states_bytes + hash_bytes, total_bytes)),
         peak_bytes=round(total_bytes - unused_bytes),
+    )
+
+
+def parse_together(output: str) -> Figures:
+    """Read pan's report on a search by several processes."""
+    if _number(r"errors: (\d+)", output):
+        raise SpinError("SPIN finds an error in the model")
+    shared = _megabytes("total shared memory usage", output)
+    return Figures(
+        states=int(_number(r"(\d+) states, stored", output)),
+        transitions=int(_number(r"(\d+) transitions \(=", output)) - 1,
+        depth=int(_number(r"depth reached (\d+)", output)),
+        seconds=_number(r"elapsed time ([\d.e+-]+) seconds", output),
+        table_bytes=round(shared),
+        peak_bytes=round(shared + _megabytes("total non-shared memory usage", output)),
     )
 
 
@@ -146,9 +185,9 @@ def _megabytes(what: str, output: str, default: float | None = None) -> float:
 
 
 def _run(command: list[str], directory: Path, seconds: float) -> str:
-    """Run a tool and return all it prints."""
+    """Run a tool and return all it prints; with it ends whatever it has started."""
     try:
-        result = subprocess.run(
+        process = subprocess.Popen(
             command,
             cwd=directory,
             stdin=subprocess.DEVNULL,
@@ -156,16 +195,36 @@ def _run(command: list[str], directory: Path, seconds: float) -> str:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            timeout=seconds,
-            check=False,
+            start_new_session=True,
         )
-    except subprocess.TimeoutExpired:
-        raise SpinError(f"{command[0]} took longer than {seconds:.0f} s") from None
     except OSError as error:
         raise SpinError(f"{command[0]} could not be started: {error.strerror}") from None
-    if result.returncode != 0:
-        raise SpinError(f"{command[0]} failed: {_last_line(result.stdout)}")
-    return result.stdout
+    with process:
+        try:
+            output, _ = process.communicate(timeout=seconds)
+        except BaseException as error:
+            _end_all(process)
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise SpinError(f"{command[0]} took longer than {seconds:.0f} s") from None
+            raise
+    if process.returncode != 0:
+        raise SpinError(f"{command[0]} failed: {_last_line(output)}")
+    return output
+
+
+def _end_all(process: subprocess.Popen[str]) -> None:
+    """End a process with all that it has started, and remove the memory that these share.
+
+    The system keeps such memory until somebody removes it."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    with contextlib.suppress(OSError, AttributeError):
+        library = ctypes.CDLL(None)
+        for line in Path("/proc/sysvipc/shm").read_text("ascii").splitlines()[1:]:
+            _, identifier, _, _, creator, *_ = line.split()
+            if int(creator) == process.pid:
+                library.shmctl(int(identifier), REMOVE_SEGMENT, None)
 
 
 def _last_line(output: str) -> str:

@@ -12,9 +12,11 @@ from mazurka.cli.completion import complete_among
 from mazurka.cli.failures import guarded
 from mazurka.errors import OptionError, suggest
 
-EPILOG = "Example: mazurka bench speed --quick"
+EPILOG = "Examples: mazurka bench speed --quick, mazurka bench scale --svg scale.svg"
 
-NAMES = ("speed", "verdict", "cpc", "optimistic", "cartesian", "context-bounded", "symbolic")
+NAMES = (
+    "speed", "scale", "verdict", "cpc", "optimistic", "cartesian", "context-bounded", "symbolic",
+)  # fmt: skip
 """Each is a module of `mazurka.bench`, whose `TABLE` is the benchmark."""
 
 
@@ -41,14 +43,22 @@ def bench(
         ),
     ] = None,
     workers: Annotated[
-        int | None, args.option("--workers N", "Workers of the concurrent search (cartesian: 2).")
+        int | None,
+        args.option(
+            "--workers N",
+            "Workers of the concurrent search (cartesian: 2); the most there are (scale: all"
+            " processors).",
+        ),
     ] = None,
     svg: Annotated[
-        str | None, args.option("--svg FILE", "Draw the times into this file (symbolic).")
+        str | None,
+        args.option(
+            "--svg FILE", "Draw the times into this file (symbolic), or the speeds (scale)."
+        ),
     ] = None,
     json: args.Json = False,
 ) -> int:
-    """Run a benchmark; speed and verdict compare with SPIN where it is installed."""
+    """Run a benchmark; speed, scale and verdict compare with SPIN where it is installed."""
 
     def action() -> int:
         if name not in NAMES:

@@ -26,8 +26,11 @@ from mazurka.stateful.cluster.part import PartOptions, StatePart
 
 AUTO = "auto"
 """The address of a cluster that runs already; if none does, of one on this machine, for one run."""
+LOCAL = "local"
+"""The address of a cluster on this machine that is started for one run, in any case."""
 QUIET_SETTINGS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 """Ray is to send nothing anywhere, and not to warn of a change in how it treats devices."""
+QUIETLY: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
 
 
 def import_ray() -> Any:
@@ -52,19 +55,25 @@ class Connection:
             self.connect(address, workers, observer)
 
     def connect(self, address: str, workers: int | None, observer: Observer) -> None:
-        quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
         try:
-            try:
-                self.ray.init(address=address, **quiet)
-            except ConnectionError:
-                if address != AUTO:
-                    raise
-                observer.message("no cluster is running; starting one on this machine")
-                room = max(workers or 0, processors())
-                self.ray.init(address="local", num_cpus=room, include_dashboard=False, **quiet)
+            if address != LOCAL and self.has_joined(address):
+                return
+            observer.message("starting a cluster on this machine")
+            room = max(workers or 0, processors())
+            self.ray.init(address=LOCAL, num_cpus=room, include_dashboard=False, **QUIETLY)
         except (ConnectionError, OSError, RuntimeError, ValueError) as error:
             reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
             raise ClusterError(f"--cluster {address}: there is no cluster: {reason}") from None
+
+    def has_joined(self, address: str) -> bool:
+        """Connect to a cluster that is running; False where there is none, and none is named."""
+        try:
+            self.ray.init(address=address, **QUIETLY)
+        except ConnectionError:
+            if address != AUTO:
+                raise
+            return False
+        return True
 
     def processors(self) -> int:
         """How many there are on all machines together."""

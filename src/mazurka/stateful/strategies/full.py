@@ -98,8 +98,11 @@ def run_on_device(
     from mazurka.stateful.quotient import code_for
 
     options = replace(options, order="bfs")
-    found = DeviceSearch(code_for(program, options), options, observer, device).run()
-    return replace(found, order="bfs")
+    search = DeviceSearch(code_for(program, options), options, observer, device)
+    try:
+        return replace(search.run(), order="bfs")
+    finally:
+        search.release()
 
 
 def run_on_cluster(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
