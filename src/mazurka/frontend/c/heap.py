@@ -1,8 +1,8 @@
 """The heap: each place that allocates has a finite number of objects (`--heap`).
 
 What an allocated object looks like follows from the pointer that receives it, or from the `sizeof`
-that measures it; otherwise it is bytes.  Objects are not used again after `free`, so that every use
-of a freed object is noticed.
+that measures it; otherwise it is bytes.  Objects are used again after `free` only where all others
+are in use, and never so that a use of a freed object would go unnoticed in all runs.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from mazurka.frontend.c.types import (
     CType,
     IntegerType,
     PointerType,
+    SyncType,
     VoidType,
     bare,
     size_of,
 )
-from mazurka.frontend.c.values import Scalar
-from mazurka.frontend.kit.arithmetic import binary
+from mazurka.frontend.c.values import MortalRow, Scalar
+from mazurka.frontend.kit.arithmetic import binary, conditional
 from mazurka.frontend.kit.shapes import CellDraft
-from mazurka.ir.expressions import ONE, Const, Expr, Load
+from mazurka.ir.expressions import ONE, ZERO, Choice, Const, Expr, Load
 from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role
 
 CHAR = IntegerType("char", 8, True)
@@ -114,12 +115,12 @@ def _take_sized(
         raise UnsupportedError.at(
             node.span, f"`{node.text}`: in a loop, how much is allocated must be a constant"
         )
-    first, alive = _make(low, node, ArrayType(element, most), "1", zeroed)
-    size_object(low, first, element, length, most, node.span, node.text)
-    if alive:
-        operations = (Assign(Const(alive), ONE),)
+    row = _make_row(low, node, ArrayType(element, most), 1, zeroed)
+    size_object(low, row.first, element, length, most, node.span, node.text)
+    if row.alive:
+        operations = (Assign(Const(row.alive), ONE),)
         low.step(Kind.LOCAL, node.span, node.text, operations=operations, atomic=True)
-    return Scalar(pointer, Const(first))
+    return Scalar(pointer, Const(row.first))
 
 
 def _measured(node: tree.Call) -> CType | None:
@@ -131,35 +132,97 @@ def _measured(node: tree.Call) -> CType | None:
     return None
 
 
+MOST_AT_ONCE = 16
+"""So many objects at one place of a program that frees some, at least; more only by `--heap`."""
+
+
 def _take_slot(low: CLowering, node: tree.Call, type_: CType, zeroed: bool) -> Scalar:
-    """Take the next object of this place."""
+    """Take an object of this place.
+
+    Objects that have never been used come first.  When there are none left, one that has been freed
+    is used again: the first or the second such one, a choice.  So any freed object can be left as
+    it is, and in some run a pointer to it still leads to freed memory; where only one is left, the
+    bound is reached."""
     span, machine = node.span, low.machine
-    count = low.repetitions(machine.limits.heap) if low.loop_depth else 1
-    firsts = [_make(low, node, type_, f"{number + 1}", zeroed) for number in range(count)]
+    count, frees = 1, machine.expected.frees
+    if low.loop_depth:
+        count = low.repetitions(machine.limits.heap)
+        if frees:
+            count = min(count, max(machine.limits.heap, MOST_AT_ONCE))
+    row = _make_row(low, node, type_, count, zeroed)
     if count == 1:
-        first, alive = firsts[0]
-        if alive:
-            operations = (Assign(Const(alive), ONE),)
+        if frees:
+            operations = (Assign(Const(row.alive), ONE),)
             low.step(Kind.LOCAL, span, node.text, operations=operations, atomic=True)
-        return Scalar(node.type, Const(first))
+        return Scalar(node.type, Const(row.first))
     title = f"allocated at line {span.line}"
     cell = CellDraft(title, high=count, owner=low.number, role=Role.SYNC, span=span)
     counter = Const(low.program.storage.add(cell))
     result = Const(low.take_temporary(Role.POINTER, span))
-    message = f"more than {count} objects are allocated by `{node.text}` (--heap)"
-    ways: list[tuple[object, tuple[Operation, ...]]] = []
     made = Load(counter)
-    for position, (first, alive) in enumerate(firsts):
-        steps: tuple[Operation, ...] = (
-            Assign(result, Const(first)),
-            Assign(counter, Const(position + 1)),
-        )
-        if alive:
-            steps += (Assign(Const(alive), ONE),)
-        ways.append((binary("eq", made, Const(position)), steps))
-    ways.append((binary("eq", made, Const(count)), (Check(Const(0), Fault.BOUND, message),)))
-    low.take_one_of(Kind.LOCAL, span, node.text, ways, atomic=True)  # type: ignore[arg-type]
+    fresh: tuple[Operation, ...] = (Assign(result, row.at(made)),)
+    if frees:
+        fresh += (Assign(row.life(made), ONE),)
+    fresh += (Assign(counter, binary("add", made, ONE)),)
+    message = f"more than {count} objects are allocated by `{node.text}` (--heap)"
+    behind = low.label(span)
+    room, full = binary("lt", made, Const(count)), binary("ge", made, Const(count))
+    low.add_edge(Kind.LOCAL, span, node.text, behind, guard=room, operations=fresh, atomic=True)
+    again: tuple[Operation, ...] = (Check(ZERO, Fault.BOUND, message),)
+    if frees:
+        again = _take_again(low, node, row, type_, zeroed, result, message)
+    low.add_edge(
+        Kind.LOCAL, span, node.text, behind, guard=full, operations=again, choices=1 + frees,
+        atomic=True,
+    )  # fmt: skip
+    low.require_automaton().current = None
+    low.put(behind, span)
     return Scalar(node.type, Load(result))
+
+
+def _take_again(
+    low: CLowering,
+    node: tree.Call,
+    row: MortalRow,
+    type_: CType,
+    zeroed: bool,
+    result: Const,
+    message: str,
+) -> tuple[Operation, ...]:
+    """Use one of the first two freed objects again, as if it were new."""
+    first, second = (Const(low.take_temporary(Role.INT, node.span)) for _ in range(2))
+    operations: list[Operation] = [
+        Assign(first, Const(row.count)),
+        Assign(second, Const(row.count)),
+    ]
+    for position in reversed(range(row.count)):
+        alive = Load(row.life(Const(position)))
+        operations += [
+            Assign(second, conditional(alive, Load(second), Load(first))),
+            Assign(first, conditional(alive, Load(first), Const(position))),
+        ]
+    operations.append(Check(binary("lt", Load(second), Const(row.count)), Fault.BOUND, message))
+    operations.append(Assign(first, conditional(Choice(), Load(second), Load(first))))
+    taken = Load(first)
+    operations += [Assign(result, row.at(taken)), Assign(row.life(taken), ONE)]
+    flags = next((f - a for a, _, f in low.machine.watched if a == row.first), 0)
+    for offset, part in enumerate(low.machine.layouts.parts(type_)):
+        if zeroed or isinstance(bare(part.type), SyncType):
+            operations.append(Assign(row.at(taken, offset), ZERO))
+        if flags:
+            operations.append(Assign(row.at(taken, flags + offset), ZERO))
+    return tuple(operations)
+
+
+def _make_row(low: CLowering, node: tree.Call, type_: CType, count: int, zeroed: bool) -> MortalRow:
+    """Make the objects of a place, each with the cell that says whether it is alive."""
+    made = [_make(low, node, type_, f"{number + 1}", zeroed) for number in range(count)]
+    first, alive = made[0]
+    stride = made[1][0] - first if count > 1 else 1
+    row = MortalRow(first, low.machine.layouts.cells(type_), alive, stride, count)
+    if low.machine.expected.frees:
+        low.machine.heap.append(row)
+    return row
 
 
 def _make(
@@ -173,7 +236,6 @@ def _make(
     first = allocate(machine, name, type_, None, node.span, watched=not zeroed)
     alive = 0
     if machine.expected.frees:
-        cell = CellDraft(f"{name} is allocated", high=1, role=Role.SYNC, span=node.span)
+        cell = CellDraft(f"life of {name}", high=1, role=Role.SYNC, span=node.span)
         alive = machine.draft.storage.add(cell)
-        machine.heap.append((first, first + machine.layouts.cells(type_), alive))
     return first, alive

@@ -24,9 +24,10 @@ from mazurka.frontend.c import tree
 from mazurka.frontend.c.lowering import BlockScope, CallFrame, CLowering, VariableLife
 from mazurka.frontend.c.memory import allocate
 from mazurka.frontend.c.types import CType
+from mazurka.frontend.c.values import MortalRow
 from mazurka.frontend.kit.arithmetic import binary, conditional
 from mazurka.frontend.kit.shapes import CellDraft
-from mazurka.ir.expressions import ONE, ZERO, Choice, Const, Element, Load, negate
+from mazurka.ir.expressions import ONE, ZERO, Choice, Const, Expr, Load, negate
 from mazurka.ir.program import Assign, Kind, Operation, Role, Span
 
 FIRST, SECOND = 1, 2
@@ -38,29 +39,29 @@ def give_life(
 ) -> VariableLife:
     """Allocate a mortal variable; `again` if its block may be entered more than once."""
     first, alive = _allocate(low, name, type_, span, watched, initial=0 if again else 1)
-    if not again:
-        return VariableLife(Const(first), Const(alive))
-    second, _ = _allocate(low, f"{name}, again", type_, span, watched, initial=0)
-    title = f"place of {name}"
-    cell = CellDraft(title, high=SECOND, owner=low.number, role=Role.SYNC, span=span)
-    place = low.program.storage.add(cell)
-    moved = binary("eq", Load(Const(place)), Const(SECOND))
-    stride = second - first
-    return VariableLife(
-        Element(Const(first), moved, 2, stride), Element(Const(alive), moved, 2, stride), place
-    )
+    size = low.machine.layouts.cells(type_)
+    row = MortalRow(first, size, alive)
+    place = 0
+    moved: Expr = ZERO
+    if again:
+        second, _ = _allocate(low, f"{name}, again", type_, span, watched, initial=0)
+        row = MortalRow(first, size, alive, second - first, 2)
+        title = f"place of {name}"
+        cell = CellDraft(title, high=SECOND, owner=low.number, role=Role.SYNC, span=span)
+        place = low.program.storage.add(cell)
+        moved = binary("eq", Load(Const(place)), Const(SECOND))
+    low.machine.mortal.append(row)
+    return VariableLife(row.at(moved), row.life(moved), place)
 
 
 def _allocate(
     low: CLowering, name: str, type_: CType, span: Span, watched: bool, *, initial: int
 ) -> tuple[int, int]:
-    machine = low.machine
-    first = allocate(machine, name, type_, None, span, watched=watched)
+    """Allocate one place of a variable, and the cell that says whether it is alive there."""
+    first = allocate(low.machine, name, type_, None, span, watched=watched)
     title = f"life of {name}"
     cell = CellDraft(title, initial=initial, high=1, role=Role.SYNC, span=span)
-    alive = low.program.storage.add(cell)
-    machine.mortal.append((first, first + machine.layouts.cells(type_), alive))
-    return first, alive
+    return first, low.program.storage.add(cell)
 
 
 # --- blocks ------------------------------------------------------------------------------------

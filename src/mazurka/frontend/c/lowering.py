@@ -24,7 +24,7 @@ from mazurka.frontend.c.types import (
     SyncType,
     bare,
 )
-from mazurka.frontend.c.values import ObjectPlace, Scalar, Whole, find_root
+from mazurka.frontend.c.values import MortalRow, ObjectPlace, Scalar, Whole, find_root
 from mazurka.frontend.kit.builder import ThreadBuilder
 from mazurka.frontend.kit.program import Label, ProgramDraft, ThreadPlan
 from mazurka.ir.expressions import ZERO, Const, Expr
@@ -52,10 +52,10 @@ class KnownFacts:
     moved: bool = False
     """Some pointer is moved inside of its array."""
     frees: bool = False
-    heap: tuple[tuple[int, int, int], ...] = ()
-    """Objects of the heap: first cell, the one behind the last, the cell that says it is alive."""
-    mortal: tuple[tuple[int, int, int], ...] = ()
-    """Local variables that pointers may outlive: as objects of the heap."""
+    heap: tuple[MortalRow, ...] = ()
+    """Objects of the heap, those of one place in a row."""
+    mortal: tuple[MortalRow, ...] = ()
+    """Variables that pointers may outlive."""
     functions: tuple[str, ...] = ()
     """Functions whose address is taken."""
     destructors: tuple[int, ...] = ()
@@ -129,8 +129,8 @@ class CProgram:
     memory: dict[int, object] = field(default_factory=dict)
     """What each cell holds that a pointer can lead to."""
     objects: list[tuple[int, int]] = field(default_factory=list)
-    heap: list[tuple[int, int, int]] = field(default_factory=list)
-    mortal: list[tuple[int, int, int]] = field(default_factory=list)
+    heap: list[MortalRow] = field(default_factory=list)
+    mortal: list[MortalRow] = field(default_factory=list)
     thread_lives: dict[int, list[int]] = field(default_factory=dict)
     """By thread the cells that say that its `_Thread_local` variables are alive."""
     sized: list[tuple[int, int, int]] = field(default_factory=list)

@@ -26,7 +26,7 @@ from mazurka.frontend.c.types import (
     bare,
     cell_class,
 )
-from mazurka.frontend.c.values import NOWHERE, ObjectPlace, Scalar, find_root
+from mazurka.frontend.c.values import NOWHERE, MortalRow, ObjectPlace, Scalar, find_root
 from mazurka.frontend.kit.arithmetic import binary, both, conditional, either
 from mazurka.frontend.kit.shapes import CellDraft
 from mazurka.ir.expressions import ONE, ZERO, Binary, Const, Element, Expr, Load
@@ -207,7 +207,7 @@ def _end_with_thread(low: CLowering, variable: tree.Variable, address: int) -> N
     title = f"life of {variable.name} of {low.plan.name}"
     cell = CellDraft(title, initial=1, high=1, role=Role.SYNC, span=variable.span)
     alive = machine.draft.storage.add(cell)
-    machine.mortal.append((address, address + machine.layouts.cells(variable.type), alive))
+    machine.mortal.append(MortalRow(address, machine.layouts.cells(variable.type), alive))
     machine.thread_lives.setdefault(low.number, []).append(alive)
 
 
@@ -382,7 +382,7 @@ def pointer_checks(low: CLowering, place: ObjectPlace) -> list[Check]:
     ended = [
         each
         for each in _outlivable(low, machine.expected.mortal)
-        if not classes or classes[0] in machine.expected.memory[each[0] : each[1]]
+        if not classes or classes[0] in machine.expected.memory[each.first : each.last + 1]
     ]
     if ended:
         checks.append(_alive_check(ended, address, _ENDED.format(text=text)))
@@ -410,20 +410,20 @@ def _view_checks(machine: CProgram, address: Expr, place: ObjectPlace) -> list[C
 def _known_life_checks(low: CLowering, root: int, text: str) -> list[Check]:
     """The object that is known to be accessed is alive."""
     checks = []
-    for message, objects in (
+    for message, rows in (
         (_FREED, low.machine.heap),
         (_ENDED, _outlivable(low, low.machine.mortal, named=True)),
     ):
-        for first, last, alive in objects:
-            if first <= root < last:
-                check = Check(Load(Const(alive)), Fault.MEMORY, message.format(text=text))
-                checks.append(check)
+        for row in rows:
+            if root in row:
+                alive = row.life(row.position(Const(root)))
+                checks.append(Check(Load(alive), Fault.MEMORY, message.format(text=text)))
     return checks
 
 
 def _outlivable(
-    low: CLowering, mortal: Sequence[tuple[int, int, int]], *, named: bool = False
-) -> list[tuple[int, int, int]]:
+    low: CLowering, mortal: Sequence[MortalRow], *, named: bool = False
+) -> list[MortalRow]:
     """The mortal variables but those whose block surely runs: this thread is in it.
 
     Of a variable with two places a pointer may lead to the one that is dead, its name does not."""
@@ -434,7 +434,7 @@ def _outlivable(
         for life in scope.lives
         if named or not life.place
     }
-    return [each for each in mortal if each[0] not in here]
+    return [each for each in mortal if each.first not in here]
 
 
 def _length_checks(machine: CProgram, address: Expr, message: str) -> list[Check]:
@@ -472,10 +472,10 @@ def size_object(
     )
 
 
-def _alive_check(objects: Sequence[tuple[int, int, int]], address: Expr, message: str) -> Check:
+def _alive_check(rows: Sequence[MortalRow], address: Expr, message: str) -> Check:
     """The object at the address, if it is one of these, is alive."""
     fine: Expr = ONE
-    for first, last, alive in objects:
-        inside = both(binary("ge", address, Const(first)), binary("le", address, Const(last - 1)))
-        fine = conditional(inside, Load(Const(alive)), fine)
+    for row in rows:
+        alive = Load(row.life(row.position(address)))
+        fine = conditional(row.includes(address), alive, fine)
     return Check(fine, Fault.MEMORY, message)

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from mazurka.frontend.c.types import CType
-from mazurka.ir.expressions import Binary, Const, Element, Expr
+from mazurka.frontend.kit.arithmetic import binary, both
+from mazurka.ir.expressions import ZERO, Binary, Const, Element, Expr
 
 FAR = 1 << 40
 """A number n that is converted to a pointer becomes FAR + n."""
@@ -35,6 +36,58 @@ class Scalar:
     @property
     def constant(self) -> int | None:
         return self.expr.value if isinstance(self.expr, Const) else None
+
+
+@dataclass(frozen=True, slots=True)
+class MortalRow:
+    """Objects of one form, one behind the other, each with a cell that says whether it is alive."""
+
+    first: int
+    """The address of the first one."""
+    size: int
+    """How many cells each one has."""
+    alive: int
+    """The cell that says whether the first one is alive."""
+    stride: int = 1
+    """The distance from one to the next, and from the cell of one to that of the next."""
+    count: int = 1
+
+    @property
+    def last(self) -> int:
+        """The last cell of the last object."""
+        return self.first + (self.count - 1) * self.stride + self.size - 1
+
+    def __contains__(self, address: int) -> bool:
+        return self.first <= address <= self.last
+
+    def position(self, address: Expr) -> Expr:
+        """Which of the objects an address inside the row belongs to."""
+        return binary("div", binary("sub", address, Const(self.first)), Const(self.stride))
+
+    def at(self, position: Expr, offset: int = 0) -> Expr:
+        """The address of a cell of one of the objects."""
+        return self._along(self.first + offset, position)
+
+    def life(self, position: Expr) -> Expr:
+        """The cell that says whether one of the objects is alive."""
+        return self._along(self.alive, position)
+
+    def _along(self, start: int, position: Expr) -> Expr:
+        if self.count == 1:
+            return Const(start)
+        return Element(Const(start), position, self.count, self.stride)
+
+    def includes(self, address: Expr) -> Expr:
+        """Whether an address is in the row."""
+        low, high = Const(self.first), Const(self.last)
+        return both(binary("ge", address, low), binary("le", address, high))
+
+    def begins(self, address: Expr) -> Expr:
+        """Whether an address is that of one of the objects, not of a part of it."""
+        if self.count == 1:
+            return binary("eq", address, Const(self.first))
+        offset = binary("rem", binary("sub", address, Const(self.first)), Const(self.stride))
+        return both(self.includes(address), binary("eq", offset, ZERO))
 
 
 @dataclass(frozen=True, slots=True)

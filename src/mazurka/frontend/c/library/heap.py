@@ -43,10 +43,10 @@ def _free(low: CLowering, node: tree.Call) -> Scalar:
     address = low.hold(pointer.expr, node.span, pointer.type)
     alive: Expr = ZERO
     target: Expr = ZERO
-    for first, _, flag in reversed(low.machine.expected.heap):
-        here = binary("eq", address, Const(first))
-        alive = conditional(here, Load(Const(flag)), alive)
-        target = conditional(here, Const(flag), target)
+    for row in reversed(low.machine.expected.heap):
+        here, flag = row.begins(address), row.life(row.position(address))
+        alive = conditional(here, Load(flag), alive)
+        target = conditional(here, flag, target)
     message = f"`{node.text}` frees what is not allocated, or freed already"
     null = binary("eq", address, ZERO)
     if not low.machine.expected.heap:
