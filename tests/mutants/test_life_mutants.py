@@ -1,4 +1,4 @@
-"""Local variables of C that live too long: the corpus must notice."""
+"""Objects of C that live too long: the corpus must notice."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import mazurka
-from mazurka.frontend.c import lives
+from mazurka.frontend.c import heap, lives
 from mazurka.frontend.c.survey.scopes import Scopes
 from mazurka.ir.expressions import ZERO
 
@@ -27,6 +27,8 @@ MUTANTS: list[tuple[str, Any, str, Any, str]] = [
      "local_jumped_out"),
     ("pointers live as long as variables", Scopes, "contains", lambda *a: True,
      "local_jumped_out"),
+    ("the first freed object is always used again", heap, "Choice", lambda: ZERO,
+     "heap_used_again_dangling"),
     ("main never ends alone", lives, "leave_thread", lambda *a: None,
      "local_of_main_exited"),
 ]  # fmt: skip
@@ -42,5 +44,5 @@ def test_mutant_is_caught(
         path = f"mazurka.frontend.c.{module}.{attribute}"
         if owner is lives:
             monkeypatch.setattr(path, replacement, raising=False)
-    found = mazurka.check(CORPUS / f"{program}.c", strategy="full", properties=["assert"])
+    found = mazurka.check(CORPUS / f"{program}.c", strategy="full", properties=["assert"], heap=4)
     assert found.verdict != "violated"
