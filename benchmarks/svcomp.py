@@ -9,10 +9,11 @@ contradicts; `violated` by anything but an assertion, `inconclusive`, and what p
 *unknown*; what cannot be read is *unsupported*, with the reason.  Programs of the competition are
 not part of Mazurka.
 
-Tasks run side by side (`--jobs`).  Each has its own limits: a task that has not ended some seconds
-after `--seconds`, or whose processes together pass `--megabytes`, is killed.  A line is printed and
-the JSON file is written whenever a task ends, so nothing is lost if the run is killed; `--resume`
-goes on with the tasks that the file does not contain yet.  `--stop-after` ends the run by itself.
+Tasks run side by side (`--jobs`), each on its part of the processors, and with its own limits: one
+that has not ended some seconds after `--seconds`, or whose processes together pass `--megabytes`,
+is killed.  A line is printed and the JSON file is written whenever a task ends, so nothing is lost
+if the run is killed; `--resume` goes on with the tasks that the file does not contain yet.
+`--stop-after` ends the run by itself.  `--engine stateful` measures explicit strategies alone.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from queue import SimpleQueue
 from threading import Event, Lock
 from typing import Any
 
@@ -117,6 +119,10 @@ class Bench:
         """Set where the whole run is to end."""
         self.lock = Lock()
         self.outcomes: list[Outcome] = []
+        self.processors: SimpleQueue[set[int]] = SimpleQueue()
+        """Those of each task that may run."""
+        for own in divide_processors(arguments.jobs):
+            self.processors.put(own)
 
     def run_all(self, tasks: list[Task]) -> None:
         with ThreadPoolExecutor(self.arguments.jobs) as pool:
@@ -155,6 +161,8 @@ class Bench:
             process = subprocess.Popen(
                 command, stdout=output, stderr=errors, start_new_session=True
             )
+            own = self.processors.get()
+            os.sched_setaffinity(process.pid, own)
             peak, killed, usage = 0, "", None
             while usage is None:
                 ended, _, spent = os.wait4(process.pid, os.WNOHANG)
@@ -175,6 +183,7 @@ class Bench:
                     break
                 self.stopped.wait(INTERVAL if seconds > 1 else INTERVAL / 5)
             process.returncode = 0  # it was waited for here
+            self.processors.put(own)
             end_session(process.pid)
             output.seek(0)
             errors.seek(0)
@@ -202,6 +211,14 @@ class Bench:
             part = target.with_name(target.name + ".part")
             part.write_text(json.dumps(self.summary(), indent=1), encoding="utf-8")
             part.replace(target)
+
+
+def divide_processors(jobs: int) -> list[set[int]]:
+    """Give each of the tasks that run side by side processors of its own, where there are enough:
+    a task uses all that it finds."""
+    there = sorted(os.sched_getaffinity(0))
+    each = max(len(there) // jobs, 1)
+    return [{there[(each * job + n) % len(there)] for n in range(each)} for job in range(jobs)]
 
 
 def session_memory(session: int) -> int:

@@ -6,9 +6,10 @@ values are wide: a counter of 32 bits has more values than memory has room for, 
 engine) such a number is 32 wires.  So `auto` turns to the circuit
 
 - *at once*, where the search of states refuses the program: too many outcomes, too many threads;
-- *beside it*, where the search of states has not ended in its trials, and some value is wide: both
-  search, and the first that decides has the answer.  With `--deterministic` the circuit comes after
-  `STEPS_BEFORE_TURNING` transitions;
+- *beside it*, where the search of states has not ended in its trials, and some value is wide, or
+  there are processors enough for both (`MANY_PROCESSORS`): both search, and the first that decides
+  has the answer.  With `--deterministic` the circuit comes after `STEPS_BEFORE_TURNING`
+  transitions, and for wide values only;
 - *in its place*, where it has used up the memory; or half of the time that was given, and the
   number of states grows as it has from the beginning (`StateGrowth`).  Where no time was given, the
   circuit has as long as the search of states has taken, and a minute at least: nobody who has
@@ -41,7 +42,7 @@ from mazurka.ir.passes.samples import MOST_OUTCOMES, take_samples
 from mazurka.ir.program import Program
 from mazurka.search import Chosen, Observer, Round, SearchOptions, SearchResult, Statistics
 from mazurka.search.registry import load_strategy
-from mazurka.search.resources import address_space_is_limited
+from mazurka.search.resources import address_space_is_limited, processors
 from mazurka.search.strategy import Strategy
 from mazurka.stateful import auto as stored
 from mazurka.stateful.race import Contender, Race
@@ -53,6 +54,8 @@ WIDE_BITS = 16
 MANY_OUTCOMES = 1 << 10
 """So many successors by one step are many."""
 STEPS_BEFORE_TURNING = 1 << 22
+MANY_PROCESSORS = 3
+"""With so many processors a circuit is searched beside states of any kind."""
 TIME_SHARE = 0.5
 """The part of the time that the search of states has for itself, whatever it looks like."""
 WINDOW = 0.25
@@ -145,12 +148,14 @@ class TurningSearch:
         return stored.search(self.program, options, growth, self.find_rivals)
 
     def find_rivals(self) -> list[Contender]:
-        """The circuit and the events, where values are wide."""
-        wide = describe_width(self.program)
-        if wide is None:
+        """The circuit and the events, where values are wide, or where processors are left."""
+        why = describe_width(self.program)
+        if why is None and processors() >= MANY_PROCESSORS:
+            why = "states have not ended in their trials"
+        if why is None:
             return []
-        self.observer.message(f"{CIRCUIT} and {EVENTS} beside it: {wide}")
-        return self.list_circuits(wide)
+        self.observer.message(f"{CIRCUIT} and {EVENTS} beside it: {why}")
+        return self.list_circuits(why)
 
     def list_circuits(self, why: str) -> list[Contender]:
         """Those that search without storing states, the circuit first."""
