@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -40,6 +41,12 @@ def check(
     limit_memory: args.LimitMemory = None,
     trace: Annotated[
         str | None, args.option("--trace FILE", "Save the counterexample for mazurka replay.")
+    ] = None,
+    witness: Annotated[
+        str | None,
+        args.option(
+            "--witness FILE", "For C: save the counterexample as an SV-COMP witness (YAML, 2.2)."
+        ),
     ] = None,
     full_trace: Annotated[
         bool, args.option("--full-trace", "Print every step of a long counterexample.")
@@ -143,6 +150,8 @@ def check(
         printed = args.choose_form(form, json)
         if trace is not None:
             require_writable(trace, "--trace", mark=FORMAT, reads=file)
+        if witness is not None:
+            prepare_witness(file, language, witness)
         if fair and ltl is None:
             raise OptionError("--fair is for --ltl")
         observer = observer_for()
@@ -157,6 +166,8 @@ def check(
         saved = trace if verdict.trace is not None else None
         if saved is not None:
             save(saved, verdict)
+        if witness is not None and verdict.trace is not None:
+            verdict = write_witness(witness, verdict)
         if printed == "json":
             print_json(verdict.to_json())
         elif printed == "svg" and verdict.trace is not None:
@@ -171,6 +182,37 @@ def check(
 
     with interrupted_by_termination():
         return guarded(action, as_json=json or form == "json", path=file)
+
+
+def prepare_witness(file: str, language: str | None, witness: str) -> None:
+    """Refuse a witness that could not be written, before a long search."""
+    from mazurka.frontend.registry import choose_language
+    from mazurka.report.outputs import require_writable
+    from mazurka.report.witness import MARK
+
+    if choose_language(file, language) != "c":
+        raise OptionError("--witness is for C programs; --trace saves every counterexample")
+    require_writable(witness, "--witness", mark=MARK, reads=file)
+
+
+def write_witness(path: str, verdict: Verdict) -> Verdict:
+    """Write the witness of a counterexample, and say that in the verdict."""
+    from mazurka.checking import load_program
+    from mazurka.frontend.c.positions import find_positions
+    from mazurka.report.witness import find_specification, save_witness
+
+    assert verdict.subject is not None
+    assert verdict.violation is not None
+    if find_specification(verdict) is None:
+        note = (
+            f"no witness: the format has none for this kind of violation, {verdict.violation.kind}"
+        )
+    else:
+        file, reading = verdict.subject.input, verdict.subject.reading
+        program = load_program(file, reading)
+        save_witness(path, verdict, program, find_positions(file, reading))
+        note = f"the witness is in {path}"
+    return replace(verdict, notes=(*verdict.notes, note))
 
 
 def print_chart(file: str, verdict: Verdict, full: bool) -> None:

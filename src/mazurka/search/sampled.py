@@ -48,7 +48,10 @@ def with_samples(search: Search) -> Search:
             return search(program, options, observer)
         asked = replace(options, properties=options.properties - HANG)
         result = search(sampled.program, asked, observer)
-        result = replace(result, notes=(*result.notes, *describe_samples(sampled)))
+        told = dict.fromkeys(
+            describe_samples(sampled)
+        )  # threads that run the same code say the same
+        result = replace(result, notes=(*result.notes, *told))
         if result.violation is not None:
             return replace(result, violation=translate(sampled, result.violation))
         if options.properties & HANG:

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mazurka.frontend.registry import Frontend, read_source
 from mazurka.ir.program import Program
 from mazurka.search.reading import Reading
+
+if TYPE_CHECKING:
+    from mazurka.frontend.c.tree import TranslationUnit
 
 _TELLING = re.compile(
     r'^\s*#\s*(include\s*[<"]|\d+ ")|^\s*extern\b.*;|\bvoid\s*\*\s*\w+\s*\(\s*void', re.MULTILINE
@@ -26,9 +30,21 @@ _MARKED = re.compile(r'^# \d+ "', re.MULTILINE)
 def load_c(path: str | Path, reading: Reading) -> Program:
     """Read a C program; `.i` files are taken as preprocessed."""
     from mazurka.frontend.c.lowering import Limits
+    from mazurka.frontend.c.program import build_program
+
+    limits = Limits(
+        reading.max_threads,
+        reading.max_depth,
+        reading.heap,
+        reading.overflow,
+    )
+    return build_program(read_unit(path, reading), limits)
+
+
+def read_unit(path: str | Path, reading: Reading) -> TranslationUnit:
+    """Preprocess and parse a C program."""
     from mazurka.frontend.c.parsing import parse
     from mazurka.frontend.c.preprocessing import preprocess
-    from mazurka.frontend.c.program import build_program
 
     name = str(path)
     text = read_source(path, "a C program (`.c` or `.i`)")
@@ -38,14 +54,7 @@ def load_c(path: str | Path, reading: Reading) -> Program:
         text = preprocess(name, text, reading.definitions, model)
     elif reading.definitions:
         reading.refuse({"definitions": "-D means nothing to a preprocessed file; give the .c file"})
-    unit = parse(name, text, model, preprocessed=preprocessed)
-    limits = Limits(
-        reading.max_threads,
-        reading.max_depth,
-        reading.heap,
-        reading.overflow,
-    )
-    return build_program(unit, limits)
+    return parse(name, text, model, preprocessed=preprocessed)
 
 
 FRONTEND = Frontend(
