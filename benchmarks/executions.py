@@ -7,12 +7,16 @@ second of the wall clock and in a second of the processor, in the median of seve
 the best.  Every round is a whole exploration, with nothing known beforehand.  `watched` tests are
 instrumented: accesses of shared data are seen, as under `mazurka test`.  `replay` is one schedule
 again and again: what the threads and their operations cost without any search.  The last lines are
-larger tests (`larger_tests.py`); of each of these, so many executions are run.
+larger tests (`larger_tests.py`); of each of these, so many executions are run.  `plain` is the test
+without Mazurka, on one core as under control: no exploration can be faster than that in one
+process.  With `--workers N` each of them is also explored by N processes; what counts is then the
+wall clock, set-up included.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import threading
 import time
@@ -21,6 +25,7 @@ from collections.abc import Callable, Sequence
 import larger_tests
 from larger_tests import all_of, buffer, bus, executor, pool, service
 
+import mazurka
 from mazurka.runtime.exploring.observed_program import ObservedProgram
 from mazurka.runtime.program.program import RealProgram
 from mazurka.stateless.explored import RunOptions
@@ -138,10 +143,33 @@ def replays(program: RealProgram) -> tuple[int, int]:
     return 200, 1
 
 
+def plain_runs(test: Test) -> tuple[int, int]:
+    """Run a test as it is; its threads share a core, as controlled ones do."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    try:
+        for _ in range(200):
+            test()
+    finally:
+        os.sched_setaffinity(0, cores)
+    return 200, 1
+
+
+def by_workers(test: Test, workers: int, runs: int) -> None:
+    """Explore a test by several processes, and print executions a second of the wall clock."""
+    begun = time.perf_counter()
+    found = mazurka.explore(test, preemptions=2, workers=workers, executions=runs)
+    rate = found.executions / (time.perf_counter() - begun)
+    name = f"{test.__name__}, algorithm-2, 2, {workers} workers"
+    print(f"{name:44} {found.executions:>6,} {rate:>9,.0f}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=1.0, help="processor time of each line")
     parser.add_argument("--only", default="", help="lines whose name contains this")
+    parser.add_argument("--workers", type=int, default=0, help="larger tests by so many processes")
+    parser.add_argument("--runs", type=int, default=20_000, help="executions of these")
     given = parser.parse_args()
     print(f"{'':44} {'orders':>6} {'wall':>9} {'processor':>9} {'best':>9}")
 
@@ -174,6 +202,8 @@ def main() -> None:
         plain(test)
 
     def large(test: Test) -> None:
+        measure(f"{test.__name__}, plain", lambda: plain_runs(test))
+
         def once() -> tuple[int, int]:
             options = RunOptions(stop_at_first=False, max_runs=RUNS)
             found = explore(observed, 2, "algorithm-2", options)
@@ -181,6 +211,8 @@ def main() -> None:
 
         with ObservedProgram(test, lambda name, _: name == larger_tests.__name__) as observed:
             observed.supervise(lambda: measure(f"{test.__name__}, algorithm-2, 2", once))
+        if given.workers and given.only in test.__name__:
+            by_workers(test, given.workers, given.runs)
 
     for test in WATCHED:
         watched(test)

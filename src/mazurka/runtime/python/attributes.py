@@ -109,7 +109,7 @@ class Settled(Enum):
 
 
 settled: dict[tuple[type, str], Settled] = {}
-"""By class and name; for as long as no class is known to change (`Learned.moving`)."""
+"""By class and name; made anew when another attribute is learned to move, or a class is exposed."""
 
 
 def forget_classes() -> None:
@@ -129,6 +129,8 @@ def settle_class(kind: type, name: str) -> Settled:
     """Find what accesses to an attribute come to, where C code does not look it up itself."""
     is_special = kind is FunctionType or issubclass(kind, (type, ModuleType))
     if is_special or name in _LINKS or isinstance(kind.__getattribute__, FunctionType):
+        return Settled.OPEN
+    if learned.moving and (name in learned.moving or _is_exposed(kind)):
         return Settled.OPEN
     sort = _sort(kind, name)
     if sort == _CALL:
@@ -308,6 +310,7 @@ def _learn_moving(name: str) -> None:
     if not now.alone and name not in learned.moving:
         learned.moving.add(name)
         learned.news.append(f"attribute {name}")
+        settled.clear()
 
 
 # -- attributes that are reached through dictionaries --------------------------------------------
@@ -342,6 +345,7 @@ def expose(thing: Any) -> None:
         learned.moving.add(label)
         learned.news.append(label)
         _exposed[holder] = True
+        settled.clear()
     space_of(thing)
 
 

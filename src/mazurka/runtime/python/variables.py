@@ -212,7 +212,7 @@ def read_attribute(thing: Any, name: str, site: int) -> Any:
                 return _hold(getattr(thing, name), site)
     kind = type(thing)
     found = settled.get((kind, name)) or _settle(kind, name)
-    if found is not OPEN and not learned.moving:
+    if found is not OPEN:
         if found is OWN:
             touch(see(thing), name, site, False)
         return _hold(getattr(thing, name), site)
@@ -290,7 +290,7 @@ def write_attribute(value: Any, thing: Any, name: str, site: int) -> None:
 def _write_slowly(value: Any, thing: Any, name: str, site: int) -> None:
     """`thing.name = value`, where the location is new or not known to be the only one."""
     kind = type(thing)
-    if learned.moving or (settled.get((kind, name)) or _settle(kind, name)) is not OWN:
+    if (settled.get((kind, name)) or _settle(kind, name)) is not OWN:
         write_own(thing, name, site, How.WRITE, setattr, thing, name, value)
         return
     _touch_stored(see(thing), name, site)
