@@ -10,6 +10,7 @@ import pytest
 import mazurka
 from mazurka.frontend.c import heap, lives
 from mazurka.frontend.c.survey.scopes import Scopes
+from mazurka.frontend.c.types import Layouts
 from mazurka.ir.expressions import ZERO
 
 pytest.importorskip("clang")
@@ -29,6 +30,8 @@ MUTANTS: list[tuple[str, Any, str, Any, str]] = [
      "local_jumped_out"),
     ("the first freed object is always used again", heap, "Choice", lambda: ZERO,
      "heap_used_again_dangling"),
+    ("the end of an array is the next member", Layouts, "_gap_behind", lambda *a: False,
+     "member_array_end"),
     ("main never ends alone", lives, "leave_thread", lambda *a: None,
      "local_of_main_exited"),
 ]  # fmt: skip

@@ -7,11 +7,13 @@ from mazurka.frontend.c.arithmetic import narrow
 from mazurka.frontend.c.lowering import CLowering, role_of
 from mazurka.frontend.c.memory import note_written, pointer_checks, written_check
 from mazurka.frontend.c.types import (
+    GAP,
     HANDLES,
     ArrayType,
     AtomicType,
     CType,
     FloatType,
+    GapType,
     IntegerType,
     PointerType,
     RecordType,
@@ -94,8 +96,11 @@ def _require_set(low: CLowering, place: ObjectPlace, span: Span) -> None:
 
 def _read_whole(low: CLowering, place: ObjectPlace, span: Span) -> Whole:
     parts = low.machine.layouts.parts(place.type)
-    exprs = []
+    exprs: list[Expr] = []
     for position, part in enumerate(parts):
+        if part.type == GAP:
+            exprs.append(ZERO)
+            continue
         inner = place.at(part.type, cell_address(place, position), place.title + part.suffix)
         found = read(low, inner, span)
         assert isinstance(found, Scalar)
@@ -111,6 +116,8 @@ def write(low: CLowering, place: ObjectPlace, value: Scalar | Whole, span: Span)
     if isinstance(value, Whole):
         parts = low.machine.layouts.parts(place.type)
         for position, (part, expr) in enumerate(zip(parts, value.exprs, strict=True)):
+            if part.type == GAP:
+                continue
             inner = place.at(part.type, cell_address(place, position), place.title + part.suffix)
             write(low, inner, Scalar(part.type, expr), span)
         return
@@ -166,7 +173,7 @@ def set_any(low: CLowering, place: ObjectPlace, span: Span) -> None:
     if isinstance(inner, RecordType | ArrayType):
         for position, part in enumerate(low.machine.layouts.parts(inner)):
             each = bare(part.type)
-            if isinstance(each, SyncType):
+            if isinstance(each, SyncType | GapType):
                 continue
             address = cell_address(place, position)
             set_any(low, place.at(part.type, address, place.title + part.suffix, part.bits), span)

@@ -13,6 +13,7 @@ from mazurka.frontend.c.lowering import CLowering
 from mazurka.frontend.c.memory import allocate, size_object
 from mazurka.frontend.c.survey import walk
 from mazurka.frontend.c.types import (
+    GAP,
     ArrayType,
     CType,
     IntegerType,
@@ -207,7 +208,7 @@ def _take_again(
     operations += [Assign(result, row.at(taken)), Assign(row.life(taken), ONE)]
     flags = next((f - a for a, _, f in low.machine.watched if a == row.first), 0)
     for offset, part in enumerate(low.machine.layouts.parts(type_)):
-        if zeroed or isinstance(bare(part.type), SyncType):
+        if part.type != GAP and (zeroed or isinstance(bare(part.type), SyncType)):
             operations.append(Assign(row.at(taken, offset), ZERO))
         if flags:
             operations.append(Assign(row.at(taken, flags + offset), ZERO))

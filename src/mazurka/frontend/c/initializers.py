@@ -11,6 +11,7 @@ from mazurka.frontend.c.lowering import CLowering, CProgram, denotes, expression
 from mazurka.frontend.c.memory import reset_flags, size_object
 from mazurka.frontend.c.places_of import declare
 from mazurka.frontend.c.types import (
+    GAP,
     HANDLES,
     ArrayType,
     CType,
@@ -201,7 +202,7 @@ def initialize(low: CLowering, place: ObjectPlace, variable: tree.Variable) -> N
     found = distribute(low.machine, variable.type, node)
     filled = 0
     for cell, part in enumerate(low.machine.layouts.parts(variable.type)):
-        if cell < filled:
+        if cell < filled or part.type == GAP:
             continue
         address, inner = cell_address(place, cell), bare(part.type)
         type_, item = found.get(cell, (inner, 0))

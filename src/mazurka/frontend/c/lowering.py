@@ -18,6 +18,7 @@ from mazurka.frontend.c.survey import Survey
 from mazurka.frontend.c.types import (
     HANDLES,
     CType,
+    ElementRow,
     IntegerType,
     Layouts,
     PointerType,
@@ -47,6 +48,8 @@ class KnownFacts:
     """What each cell holds that a pointer can lead to; None for other cells."""
     objects: tuple[tuple[int, int], ...] = ()
     """The objects: first cell, and the one behind the last."""
+    shapes: tuple[CType, ...] = ()
+    """The types of these objects."""
     voided: frozenset[tuple[object, ...]] = frozenset()
     """What pointers have been converted to `void *` or to another type lead to."""
     moved: bool = False
@@ -69,7 +72,9 @@ class KnownFacts:
 
     def without_addresses(self) -> KnownFacts:
         """What does not depend on where objects lie; addresses change until the rest is settled."""
-        return replace(self, memory=(), objects=(), heap=(), mortal=(), watched=(), sized=())
+        return replace(
+            self, memory=(), objects=(), shapes=(), heap=(), mortal=(), watched=(), sized=()
+        )
 
 
 @dataclass(slots=True)
@@ -129,12 +134,15 @@ class CProgram:
     memory: dict[int, object] = field(default_factory=dict)
     """What each cell holds that a pointer can lead to."""
     objects: list[tuple[int, int]] = field(default_factory=list)
+    shapes: list[CType] = field(default_factory=list)
     heap: list[MortalRow] = field(default_factory=list)
     mortal: list[MortalRow] = field(default_factory=list)
     thread_lives: dict[int, list[int]] = field(default_factory=dict)
     """By thread the cells that say that its `_Thread_local` variables are alive."""
     sized: list[tuple[int, int, int]] = field(default_factory=list)
     watched: list[tuple[int, int, int]] = field(default_factory=list)
+    runs: dict[tuple[object, ...], list[ElementRow]] = field(default_factory=dict)
+    """Rows of elements by what they hold, found when they are asked for."""
     results: int = 0
     """The address of the first thread's result; 0 where nobody asks."""
     keys: int = 0

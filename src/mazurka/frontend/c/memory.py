@@ -18,9 +18,13 @@ from mazurka.frontend.c import tree
 from mazurka.frontend.c.arithmetic import is_wide_unsigned, wrap_number
 from mazurka.frontend.c.lowering import CLowering, CProgram, role_of
 from mazurka.frontend.c.types import (
+    GAP,
     HANDLES,
     ArrayType,
     CType,
+    ElementRow,
+    GapType,
+    PointerType,
     ScalarPart,
     SyncType,
     bare,
@@ -56,6 +60,7 @@ def allocate(
         address = storage.add(draft_cell(machine, name, part, owner, span, value))
         machine.memory[address] = cell_class(part.type)
     machine.objects.append((first, first + len(parts)))
+    machine.shapes.append(type_)
     if isinstance(bare(type_), ArrayType) or machine.expected.moved or not parts:
         storage.add(CellDraft(f"{name} end", owner=owner, span=span))
     if watched:
@@ -139,6 +144,8 @@ def draft_cell(
 ) -> CellDraft:
     """One cell of an object; the ranges of data are inferred."""
     title, inner = name + part.suffix, bare(part.type)
+    if isinstance(inner, GapType):
+        return CellDraft(title, owner=owner, span=span)
     if isinstance(inner, SyncType) and inner.name not in HANDLES:
         return _draft_sync(machine, title, part, owner, span, value)
     cell = CellDraft(
@@ -307,20 +314,17 @@ def note_origin(low: CLowering, target: CType) -> None:
         low.machine.found.voided.add(classes)
 
 
-def find_runs(machine: CProgram, classes: tuple[object, ...]) -> list[tuple[int, int]]:
-    """Rows of objects of a type inside one object: first address, and the one behind the last."""
-    memory, runs, size = machine.expected.memory, [], len(classes)
-    for first, last in machine.expected.objects:
-        address = first
-        while address <= last - size:
-            start = address
-            while address <= last - size and memory[address : address + size] == classes:
-                address += size
-            if address > start:
-                runs.append((start, address))
-            else:
-                address += 1
-    return runs
+def find_runs(machine: CProgram, classes: tuple[object, ...]) -> list[ElementRow]:
+    """Rows of objects of a type inside one object, by their addresses."""
+    found = machine.runs.get(classes)
+    if found is None:
+        expected = machine.expected
+        found = machine.runs[classes] = [
+            row.moved(first)
+            for (first, _), type_ in zip(expected.objects, expected.shapes, strict=True)
+            for row in machine.layouts.rows(type_, classes)
+        ]
+    return found
 
 
 def behind_last(machine: CProgram, first: int, last: int) -> Expr:
@@ -337,10 +341,13 @@ def bound_to_runs(low: CLowering, base: Expr, moved: Expr, target: CType) -> Exp
         return moved
     runs = find_runs(low.machine, low.machine.layouts.classes(target))
     result: Expr = Const(NOWHERE)
-    for first, last in reversed(runs):
-        inside = both(binary("ge", base, Const(first)), binary("le", base, Const(last)))
-        offset = binary("sub", moved, Const(first))
-        result = conditional(inside, Element(Const(first), offset, last - first + 1, 1), result)
+    for row in reversed(runs):
+        first, last = Const(row.start), Const(row.end)
+        inside = both(binary("ge", base, first), binary("le", base, last))
+        there = both(binary("ge", moved, first), binary("le", moved, last))
+        offset = binary("sub", moved, first)
+        address = Element(first, offset, row.end - row.start + 1, 1)
+        result = conditional(both(inside, there), address, result)
     return result
 
 
@@ -349,19 +356,55 @@ def require_same_run(
 ) -> None:
     """Make sure that two addresses belong to one array, or to its end."""
     low.machine.found.moved = True
-    classes = low.machine.layouts.classes(target)
-    runs = find_runs(low.machine, classes)
+    if not low.machine.expected.memory:
+        return
     fine: Expr = ZERO
-    for first, last in reversed(runs):
+    for row in reversed(find_runs(low.machine, low.machine.layouts.classes(target))):
+        first, end = Const(row.start), behind_last(low.machine, row.start, row.end)
         inside: Expr = ONE
         for pointer in pointers:
-            end = behind_last(low.machine, first, last)
-            within = both(binary("ge", pointer, Const(first)), binary("le", pointer, end))
-            inside = both(within, inside)
+            inside = both(both(binary("ge", pointer, first), binary("le", pointer, end)), inside)
         fine = either(inside, fine)
-    if low.machine.expected.memory:
-        message = f"`{text}` leaves the array that it points into"
-        low.step(Kind.LOCAL, span, text, operations=(Check(fine, Fault.MEMORY, message),))
+    message = f"`{text}` leaves the array that it points into"
+    low.step(Kind.LOCAL, span, text, operations=(Check(fine, Fault.MEMORY, message),))
+
+
+def require_elements(
+    low: CLowering, place: ObjectPlace, type_: CType, count: int, text: str, span: Span
+) -> None:
+    """Make sure that so many elements of a type lie at a place, in one array."""
+    machine, address = low.machine, place.address
+    stride = machine.layouts.cells(type_)
+    if not isinstance(address, Const):
+        base = low.hold(address, span, PointerType(type_, 64))
+        end = binary("add", base, Const(count * stride))
+        require_same_run(low, (base, end), type_, span, text)
+        return
+    start, classes = address.value, machine.layouts.classes(type_)
+    for (first, last), shape in zip(machine.objects, machine.shapes, strict=True):
+        if first <= start < last:
+            rows = [row.moved(first) for row in machine.layouts.rows(shape, classes)]
+            if any(row.start <= start and start + count * stride <= row.end for row in rows):
+                return
+    low.fail(Fault.MEMORY, f"`{text}` leaves the array that it points into", span)
+
+
+def require_no_next_member(
+    low: CLowering, base: Expr, moved: Expr, target: CType, span: Span, text: str
+) -> None:
+    """Leave runs undecided in which a pointer moves from a member that is no array to its end.
+
+    There the next member begins; that the pointer must not be followed to it is not modelled."""
+    if not low.machine.expected.memory:
+        return
+    fine: Expr = ONE
+    for row in find_runs(low.machine, low.machine.layouts.classes(target)):
+        if row.single:
+            leaves = both(binary("eq", base, Const(row.start)), binary("eq", moved, Const(row.end)))
+            fine = conditional(leaves, ZERO, fine)
+    if fine != ONE:
+        message = f"`{text}` points behind a member that is no array"
+        low.step(Kind.LOCAL, span, text, operations=(Check(fine, Fault.BOUND, message),))
 
 
 def pointer_checks(low: CLowering, place: ObjectPlace) -> list[Check]:
@@ -372,7 +415,8 @@ def pointer_checks(low: CLowering, place: ObjectPlace) -> list[Check]:
     root = place.root or find_root(address)
     if isinstance(address, Const) and not place.direct and not is_view(machine, root, classes):
         message = f"`{text}` reads or writes memory as {place.type}, which is something else"
-        checks.append(Check(ZERO, Fault.BOUND, message))
+        behind = machine.memory.get(root) in (None, cell_class(GAP))
+        checks.append(Check(ZERO, Fault.MEMORY if behind else Fault.BOUND, message))
     if isinstance(address, Const) or (place.direct and root):
         return checks + _known_life_checks(low, root, text)
     if not place.direct and machine.expected.memory and classes:

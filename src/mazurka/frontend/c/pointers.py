@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.lowering import CLowering
-from mazurka.frontend.c.memory import bound_to_runs, require_same_run
+from mazurka.frontend.c.memory import (
+    bound_to_runs,
+    require_no_next_member,
+    require_same_run,
+)
 from mazurka.frontend.c.types import VOID, CType, PointerType, VoidType, bare, is_character
 from mazurka.frontend.c.values import Scalar
 from mazurka.frontend.kit.arithmetic import binary
@@ -48,5 +52,6 @@ def move_pointer(low: CLowering, pointer: Scalar, index: Scalar, node: tree.Expr
     base = low.hold(pointer.expr, node.span, pointer.type)
     moved = binary("add", base, binary("mul", index.expr, Const(stride)))
     require_same_run(low, (base, moved), kind.target, node.span, node.text)
+    require_no_next_member(low, base, moved, kind.target, node.span, node.text)
     bounded = bound_to_runs(low, base, moved, kind.target)
     return Scalar(pointer.type, low.hold(bounded, node.span, pointer.type))

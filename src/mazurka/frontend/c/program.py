@@ -95,6 +95,7 @@ def _collect(machine: CProgram) -> KnownFacts:
         mutex_kinds=found.mutex_kinds or expected.mutex_kinds,
         memory=tuple(machine.memory.get(address) for address in range(size)),
         objects=tuple(machine.objects),
+        shapes=tuple(machine.shapes),
         voided=frozenset(found.voided | expected.voided),
         moved=found.moved or expected.moved,
         frees=found.frees or expected.frees,

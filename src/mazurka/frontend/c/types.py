@@ -99,6 +99,19 @@ class AtomicType(CType):
 
 
 @dataclass(frozen=True, slots=True)
+class GapType(CType):
+    """What lies behind an array inside of a structure: a cell that belongs to nobody.
+
+    A pointer to the end of the array points there, and not to the next member."""
+
+    def __str__(self) -> str:
+        return "the end of an array"
+
+
+GAP = GapType()
+
+
+@dataclass(frozen=True, slots=True)
 class MemberField:
     name: str
     type: CType
@@ -176,6 +189,21 @@ class ScalarPart:
     bits: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ElementRow:
+    """Elements of one type inside of an object, between which pointers can be moved."""
+
+    start: int
+    """In cells, from the beginning of the object."""
+    end: int
+    """Behind the last element."""
+    single: bool = False
+    """A member that is no array: behind it another one begins."""
+
+    def moved(self, distance: int) -> ElementRow:
+        return ElementRow(self.start + distance, self.end + distance, self.single)
+
+
 @dataclass(slots=True)
 class Layouts:
     """How many cells each type takes, and what they hold.
@@ -187,6 +215,9 @@ class Layouts:
     threads: int = 1
     mutex_cells: int = 1
     known: dict[CType, tuple[ScalarPart, ...]] = field(default_factory=dict)
+    known_rows: dict[tuple[CType, tuple[object, ...]], tuple[ElementRow, ...]] = field(
+        default_factory=dict
+    )
 
     def parts(self, type_: CType) -> tuple[ScalarPart, ...]:
         """The cells of an object, in the order of their addresses."""
@@ -224,6 +255,9 @@ class Layouts:
                             member.offset + part.offset,
                             member.bits or part.bits,
                         )
+                    if self._gap_behind(member):
+                        end = member.offset + size_of(member.type) * 8
+                        yield ScalarPart(f"{name} end", GAP, end)
             case SyncType(name) if name not in HANDLES:
                 for position in range(self.sync_cells(name)):
                     yield ScalarPart(f".{position}" if position else "", inner, 0)
@@ -276,15 +310,53 @@ class Layouts:
         for each in type_.body.fields:
             if each is member:
                 break
-            total += self.cells(each.type)
+            total += self.cells(each.type) + self._gap_behind(each)
         return total
+
+    def _gap_behind(self, member: MemberField) -> bool:
+        return isinstance(bare(member.type), ArrayType) and self.cells(member.type) > 0
 
     def cell_at(self, type_: CType, offset: int) -> int | None:
         """The cell at an offset in bytes; None where no scalar begins."""
         for position, part in enumerate(self.parts(type_)):
-            if part.offset == offset * 8:
+            if part.offset == offset * 8 and part.type != GAP:
                 return position
         return None
+
+    def rows(self, type_: CType, classes: tuple[object, ...]) -> tuple[ElementRow, ...]:
+        """Where objects with these classes lie in an object of the type."""
+        key = (type_, classes)
+        found = self.known_rows.get(key)
+        if found is None:
+            found = self.known_rows[key] = tuple(dict.fromkeys(self._rows(type_, classes)))
+        return found
+
+    def _rows(self, type_: CType, classes: tuple[object, ...]) -> Iterator[ElementRow]:
+        inner, own = bare(type_), self.classes(type_)
+        size = len(own)
+        if not size or not classes:
+            return
+        if isinstance(inner, ArrayType):
+            element = inner.element
+            while isinstance(bare(element), ArrayType):
+                element = bare(element).element  # type: ignore[attr-defined]
+            whole = own == classes * (size // len(classes))
+            if whole and (is_scalar(element) or self.classes(element) == classes):
+                yield ElementRow(0, size)
+                return
+            each = self.cells(inner.element)
+            for start in range(0, size, each):
+                for row in self.rows(inner.element, classes):
+                    yield row.moved(start)
+            return
+        if own == classes:
+            yield ElementRow(0, size)
+        if isinstance(inner, RecordType):
+            for member in inner.body.fields:
+                start = self.field_cell(inner, member)
+                array = isinstance(bare(member.type), ArrayType)
+                for row in self.rows(member.type, classes):
+                    yield ElementRow(row.start + start, row.end + start, row.single or not array)
 
     def classes(self, type_: CType) -> tuple[object, ...]:
         """What the cells of a type hold: memory of equal classes can be read as that type."""

@@ -8,13 +8,16 @@ from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.heap import allocate_for
 from mazurka.frontend.c.library.arguments import strip, target_of
 from mazurka.frontend.c.lowering import CLowering, library
+from mazurka.frontend.c.memory import require_elements
 from mazurka.frontend.c.types import (
+    GAP,
     VOID,
     ArrayType,
     IntegerType,
     PointerType,
     SyncType,
     bare,
+    cell_class,
     size_of,
 )
 from mazurka.frontend.c.values import ObjectPlace, Scalar
@@ -72,8 +75,8 @@ def _whole_object(low: CLowering, node: tree.Call, position: int) -> ObjectPlace
     return place
 
 
-def _cells(low: CLowering, node: tree.Call, place: ObjectPlace) -> list[tuple[ObjectPlace, int]]:
-    """The cells of so many bytes, each with where it is."""
+def _cells(low: CLowering, node: tree.Call, place: ObjectPlace) -> dict[int, ObjectPlace]:
+    """The cells of so many bytes, by where they are in them (in bits)."""
     size = low.scalar(node.arguments[2]).constant
     if size is None:
         raise low.refuse(node, f"`{node.text}`: the number of bytes must be a constant")
@@ -81,13 +84,20 @@ def _cells(low: CLowering, node: tree.Call, place: ObjectPlace) -> list[tuple[Ob
     if isinstance(bare(type_), ArrayType):
         type_ = bare(type_).element  # type: ignore[attr-defined]
     each = size_of(type_)
-    if each == 0 or size % each or not low.machine.layouts.cells(type_):
-        raise low.refuse(node, f"`{node.text}`: {size} bytes are no whole number of {type_}")
-    found = []
-    parts = low.machine.layouts.parts(ArrayType(type_, size // each))
-    for offset, part in enumerate(parts):
+    if each == 0 or not low.machine.layouts.cells(type_):
+        raise low.refuse(node, f"`{node.text}`: what {type_} looks like is not known")
+    count = -(-size // each)
+    if count > 1 and low.reachable:
+        require_elements(low, place, type_, count, node.text, node.span)
+    found: dict[int, ObjectPlace] = {}
+    for offset, part in enumerate(low.machine.layouts.parts(ArrayType(type_, count))):
+        if part.type == GAP or part.offset >= size * 8:
+            continue
+        if part.offset + (part.bits or size_of(part.type) * 8) > size * 8:
+            raise low.refuse(node, f"`{node.text}`: {size} bytes are no whole number of {type_}")
         address = cell_address(place, offset)
-        found.append((place.at(part.type, address, place.title + part.suffix, part.bits), offset))
+        cell = place.at(part.type, address, place.title + part.suffix, part.bits)
+        found.setdefault(part.offset, cell)
     return found
 
 
@@ -97,7 +107,7 @@ def _memset(low: CLowering, node: tree.Call) -> Scalar:
     value = low.scalar(node.arguments[1]).constant
     if value is None:
         raise low.refuse(node, f"`{node.text}`: the value must be a constant")
-    for cell, _ in _cells(low, node, place):
+    for cell in _cells(low, node, place).values():
         inner = bare(cell.type)
         if isinstance(inner, SyncType):
             continue
@@ -119,16 +129,17 @@ def _memset(low: CLowering, node: tree.Call) -> Scalar:
 def _memcpy(low: CLowering, node: tree.Call) -> Scalar:
     target, source = _whole_object(low, node, 0), _whole_object(low, node, 1)
     first, second = _cells(low, node, target), _cells(low, node, source)
-    classes = low.machine.layouts
-    if classes.classes(target.type) != classes.classes(source.type) or len(first) != len(second):
+    if {at: cell_class(cell.type) for at, cell in first.items()} != {
+        at: cell_class(cell.type) for at, cell in second.items()
+    }:
         raise low.refuse(node, f"`{node.text}` copies between different types")
-    values = []
-    for cell, _ in second:
+    values = {}
+    for at, cell in second.items():
         value = read(low, cell, node.span)
         assert isinstance(value, Scalar)
-        values.append(Scalar(value.type, low.hold(value.expr, node.span, value.type)))
-    for (cell, _), value in zip(first, values, strict=True):
-        write(low, cell, convert(low, value, cell.type, node), node.span)
+        values[at] = Scalar(value.type, low.hold(value.expr, node.span, value.type))
+    for at, cell in first.items():
+        write(low, cell, convert(low, values[at], cell.type, node), node.span)
     return Scalar(node.type, target.address)
 
 
