@@ -7,18 +7,13 @@ and explores too much, so it is told by a count.  Most break the search as writt
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 import textwrap
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mazurka.analysis.channels import find_channels
-from mazurka.compiled import cache as kernel_cache
-from mazurka.compiled import compiler
 from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.native.step import native
@@ -37,8 +32,8 @@ from mazurka.stateful.reference.full import explore, is_dead_end
 from mazurka.stateful.searches import kernel_search
 from mazurka.stateful.searches.cartesian import Vectors
 from mazurka.stateful.searches.cartesian_workers import search_cartesian
+from tests.mutants.mutant_kernels import KernelMutant, compile_mutants
 
-KERNELS = kernel_cache.SOURCES / "stateful" / "kernels"
 OPTIONS = SearchOptions(properties=frozenset({"assert", "deadlock"}), stop_at_first=False)
 
 MODELS = {
@@ -257,41 +252,6 @@ def test_mutant_pushes_infinite_prefixes(monkeypatch: pytest.MonkeyPatch) -> Non
 # --- the kernel -------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def put_in_place(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Callable[[str, str, str], None]:
-    """Compiles the kernel with one place of its text replaced, and lets the searches use it."""
-
-    def load(name: str, text: str) -> None:
-        path = tmp_path / f"{name}.py"
-        path.write_text(text, encoding="utf-8")
-        whole_name = f"mazurka.stateful.kernels.{name}"
-        specification = importlib.util.spec_from_file_location(whole_name, path)
-        assert specification is not None
-        assert specification.loader is not None
-        module = importlib.util.module_from_spec(specification)
-        monkeypatch.setitem(sys.modules, whole_name, module)
-        specification.loader.exec_module(module)
-
-    def compile_kernel(part: str, text: str, replacement: str) -> None:
-        sources = {
-            name: (KERNELS / f"{name}.py").read_text(encoding="utf-8")
-            for name in ("vectors", "cartesian")
-        }
-        assert sources[part].count(text) == 1
-        sources[part] = sources[part].replace(text, replacement)
-        load("mutant_vectors", sources["vectors"])
-        whole = sources["cartesian"].replace("kernels.vectors", "kernels.mutant_vectors")
-        load("mutant_cartesian", whole)
-        module_name = "mazurka.stateful.kernels.mutant_cartesian"
-        code = compiler.compile_kernel(module_name, kernel_cache._machine())
-        loaded = kernel_cache._load(*code)
-        monkeypatch.setattr(kernel_search, "kernel", lambda name, observer: loaded[1])
-
-    return compile_kernel
-
-
 # name, part of the kernel, its text, what takes its place, model, whether it is found, states
 KERNEL_MUTANTS = [
     ("extension past a conflict in the kernel", "vectors",
@@ -303,13 +263,22 @@ KERNEL_MUTANTS = [
 ]  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def compiled(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> dict[KernelMutant, Callable[[int], int]]:
+    mutants = [KernelMutant("cartesian", *mutant[1:4]) for mutant in KERNEL_MUTANTS]
+    return compile_mutants(tmp_path_factory.mktemp("kernels"), mutants)
+
+
 @pytest.mark.parametrize(
     ("part", "text", "replacement", "model", "found", "states"),
     [mutant[1:] for mutant in KERNEL_MUTANTS],
     ids=[mutant[0] for mutant in KERNEL_MUTANTS],
 )
 def test_kernel_mutant_is_told_apart(
-    put_in_place: Callable[[str, str, str], None],
+    compiled: dict[KernelMutant, Callable[[int], int]],
+    monkeypatch: pytest.MonkeyPatch,
     part: str,
     text: str,
     replacement: str,
@@ -318,7 +287,8 @@ def test_kernel_mutant_is_told_apart(
     states: int,
 ) -> None:
     right = search_natively(model)
-    put_in_place(part, text, replacement)
+    run = compiled[KernelMutant("cartesian", part, text, replacement)]
+    monkeypatch.setattr(kernel_search, "kernel", lambda name, observer: run)
     broken = search_natively(model)
     assert (broken.violation is not None) == found
     assert broken.statistics.states == states

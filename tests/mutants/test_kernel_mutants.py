@@ -6,44 +6,13 @@ for the search as written.
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from mazurka.compiled import cache as kernel_cache
-from mazurka.compiled import compiler
 from mazurka.stateful.searches import kernel_search
+from tests.mutants.mutant_kernels import KernelMutant, compile_mutants
 from tests.mutants.transaction_searches import Search
-
-KERNEL = kernel_cache.SOURCES / "stateful" / "kernels" / "transactions.py"
-
-
-@pytest.fixture
-def put_in_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str, str], None]:
-    """Compiles the kernel with one place of its text replaced, and lets the searches use it."""
-
-    def compile_kernel(text: str, replacement: str) -> None:
-        source = KERNEL.read_text(encoding="utf-8")
-        assert source.count(text) == 1
-        path = tmp_path / "mutant.py"
-        path.write_text(source.replace(text, replacement), encoding="utf-8")
-        name = "mazurka.stateful.kernels.mutant"
-        specification = importlib.util.spec_from_file_location(name, path)
-        assert specification is not None
-        assert specification.loader is not None
-        module = importlib.util.module_from_spec(specification)
-        monkeypatch.setitem(sys.modules, name, module)
-        specification.loader.exec_module(module)
-        module_name = "mazurka.stateful.kernels.mutant"
-        code = compiler.compile_kernel(module_name, kernel_cache._machine())
-        loaded = kernel_cache._load(*code)
-        monkeypatch.setattr(kernel_search, "kernel", lambda name, observer: loaded[1])
-
-    return compile_kernel
-
 
 # name, text of the kernel, what takes its place, search
 KERNEL_MUTANTS: list[tuple[str, str, str, Search]] = [
@@ -54,14 +23,31 @@ KERNEL_MUTANTS: list[tuple[str, str, str, Search]] = [
 ]  # fmt: skip
 
 
+def mutant_of(text: str, replacement: str) -> KernelMutant:
+    return KernelMutant("transactions", "transactions", text, replacement)
+
+
+@pytest.fixture(scope="module")
+def compiled(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> dict[KernelMutant, Callable[[int], int]]:
+    mutants = [mutant_of(*mutant[1:3]) for mutant in KERNEL_MUTANTS]
+    return compile_mutants(tmp_path_factory.mktemp("kernels"), mutants)
+
+
 @pytest.mark.parametrize(
     ("text", "replacement", "search"),
     [mutant[1:] for mutant in KERNEL_MUTANTS],
     ids=[mutant[0] for mutant in KERNEL_MUTANTS],
 )
 def test_kernel_mutant_loses_a_violation(
-    put_in_place: Callable[[str, str], None], text: str, replacement: str, search: Search
+    compiled: dict[KernelMutant, Callable[[int], int]],
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    replacement: str,
+    search: Search,
 ) -> None:
     assert search.finds_natively()
-    put_in_place(text, replacement)
+    run = compiled[mutant_of(text, replacement)]
+    monkeypatch.setattr(kernel_search, "kernel", lambda name, observer: run)
     assert not search.finds_natively()
