@@ -258,17 +258,14 @@ def require_verdict_of_movers(expected: Expectation, movers: str) -> None:
 def require_reduced_verdicts(expected: Expectation) -> None:
     """The verdict of every reduction is the one stated, with and without merging.
 
-    All dynamic reductions have about as many schedules to go through, at the same speed, so where
-    one of them runs out of time the others would, too; and without merging, which leaves no fewer
-    schedules, and longer ones."""
+    All reductions over schedules have about as many of them to go through, at the same speed, so
+    where one of them runs out of time the others would, too; and without merging, which leaves no
+    fewer schedules, and longer ones."""
     seconds = SCHEDULE_SECONDS
     for merge in (True, False):
         for name in REDUCTIONS:
-            if name.endswith("dpor"):
-                limits = require_reduced_verdict(expected, name, merge=merge, seconds=seconds)
-                seconds = SHORT_SECONDS if limits == ("time",) else seconds
-            else:
-                require_reduced_verdict(expected, name, merge=merge)
+            limits = require_reduced_verdict(expected, name, merge=merge, seconds=seconds)
+            seconds = SHORT_SECONDS if limits == ("time",) else seconds
 
 
 def require_reduced_verdict(
