@@ -43,10 +43,16 @@ class Mark:
 class Group(dict[int, "Live"]):
     """References by the identities of what they refer to."""
 
-    __slots__ = ("traps",)
+    __slots__ = ("parts", "traps")
 
     traps: Any
     """What stands for the code of all these functions (`traps`); None after a change."""
+    parts: Any
+    """Those that belong to some parts of the namespace (`traps`); None after a change."""
+
+    def change(self) -> None:
+        """Forget what holds of these functions only: there is one more, or one less."""
+        self.traps = self.parts = None
 
 
 class Live(ReferenceType[Any]):
@@ -65,7 +71,7 @@ def _forget(live: Live) -> None:
     """Drop what has died."""
     if live.group.get(live.key) is live:
         del live.group[live.key]
-        live.group.traps = None
+        live.group.change()
     if live.trap is not None:
         live.trap.forget()
 
@@ -223,7 +229,7 @@ class LiveFunctions:
         live = Live(thing, _forget)
         live.group, live.key, live.trap = group, id(thing), None
         group[live.key] = live
-        group.traps = None
+        group.change()
         self._added.append(live)
         if len(self._added) % SOME == 0:
             self._drop_dead()

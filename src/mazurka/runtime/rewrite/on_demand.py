@@ -30,7 +30,7 @@ from mazurka.runtime.core.sites import MARK, is_rewritten
 from mazurka.runtime.rewrite import library, sources
 from mazurka.runtime.rewrite.live_functions import live_functions
 from mazurka.runtime.rewrite.selection import Rule
-from mazurka.runtime.rewrite.traps import Traps, is_trap
+from mazurka.runtime.rewrite.traps import Traps, is_part, is_trap
 from mazurka.runtime.sharing.monitoring import unobserved
 
 _Space: TypeAlias = dict[str, Any]
@@ -52,13 +52,6 @@ where they have its frame."""
 def has_code(module: ModuleType) -> bool:
     """Whether a module is made of Python's own code, whatever has become of its source."""
     return not str(names_in(module).get("__file__")).endswith(tuple(machinery.EXTENSION_SUFFIXES))
-
-
-def _is_part(function: FunctionType | None, parts: frozenset[str]) -> bool:
-    """Whether a function belongs to some parts of its module."""
-    if function is None or parts is _ALL:
-        return function is not None
-    return function.__code__.co_qualname.partition(".")[0] in parts
 
 
 class Silence:
@@ -128,8 +121,7 @@ class Entrances:
             if parts is _ALL:
                 self._traps.set_in_namespace(group)
             elif parts:
-                lives = list(group.values())
-                self._traps.set_in(live for live in lives if _is_part(live(), parts))
+                self._traps.set_in_parts(group, parts)
         for generator in live_functions.generators():
             self._watch_suspended(generator)
 
@@ -153,7 +145,8 @@ class Entrances:
 
     def _may_watch(self, function: FunctionType) -> bool:
         parts, code = self._parts_to_watch(function.__globals__), function.__code__
-        return _is_part(function, parts) and not is_rewritten(code) and not is_trap(code)
+        is_wanted = parts is _ALL or is_part(function, parts)
+        return is_wanted and not is_rewritten(code) and not is_trap(code)
 
     def _parts_to_watch(self, space: _Space) -> frozenset[str]:
         """Which functions and classes of a namespace may be observed, and are not."""

@@ -26,6 +26,7 @@ import sys
 import warnings
 from _thread import get_ident
 from collections.abc import Callable, Iterable
+from operator import call
 from types import CodeType, FrameType, FunctionType
 from typing import Any, Final, NamedTuple
 
@@ -185,6 +186,24 @@ class PreparedTraps(NamedTuple):
     instructions: list[CodeType]
 
 
+class PreparedParts(NamedTuple):
+    """The functions of a namespace that belong to some parts of it, as long as all its functions
+    have the code that they had."""
+
+    parts: frozenset[str]
+    lives: list[Live]
+    codes: list[CodeType]
+    """All functions of the namespace, and their code."""
+    chosen: list[Live]
+
+    def are_those_of(self, parts: frozenset[str]) -> bool:
+        """Whether nothing has changed."""
+        return self.parts is parts and all(
+            function is None or function.__code__ is code
+            for function, code in zip(map(call, self.lives), self.codes, strict=True)
+        )
+
+
 class Traps:
     """The traps of one exploration."""
 
@@ -226,6 +245,13 @@ class Traps:
         if changed:
             group.traps = None
             self.set_in(changed)
+
+    def set_in_parts(self, group: Group, parts: frozenset[str]) -> None:
+        """Set traps in those functions of a namespace that belong to some parts of it."""
+        prepared: PreparedParts | None = group.parts
+        if prepared is None or not prepared.are_those_of(parts):
+            prepared = _find_parts(group, parts)
+        self.set_in(prepared.chosen)
 
     def is_set(self, function: FunctionType) -> bool:
         live = live_functions.find(function)
@@ -287,6 +313,28 @@ def _prepare_all(group: Group) -> PreparedTraps:
             prepared.instructions.append(trap.instructions)
     if len(prepared.lives) == len(lives) == len(group):
         group.traps = prepared
+    return prepared
+
+
+def is_part(function: FunctionType, parts: frozenset[str]) -> bool:
+    """Whether a function belongs to some parts of its module."""
+    return function.__code__.co_qualname.partition(".")[0] in parts
+
+
+def _find_parts(group: Group, parts: frozenset[str]) -> PreparedParts:
+    """Find the functions of a namespace that belong to some parts of it, and keep them if none has
+    come or gone meanwhile."""
+    prepared = PreparedParts(parts, [], [], [])
+    lives = list(group.values())
+    for live in lives:
+        function = live()
+        if function is not None:
+            prepared.lives.append(live)
+            prepared.codes.append(function.__code__)
+            if is_part(function, parts):
+                prepared.chosen.append(live)
+    if len(prepared.lives) == len(lives) == len(group):
+        group.parts = prepared
     return prepared
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.rewrite.live_functions import live_functions
 from mazurka.runtime.rewrite.traps import Traps, is_trap
 
 
@@ -116,3 +117,34 @@ def test_a_trap_keeps_no_function_alive() -> None:
         assert left() is None
     finally:
         gc.enable()
+
+
+def trapped_in(parts: frozenset[str], *functions: FunctionType) -> list[bool]:
+    """Which functions of one namespace get traps, if only parts of it do."""
+    lives = [live_functions.know(function) for function in functions]
+    traps = Traps(lambda function: None)
+    traps.set_in_parts(lives[0].group, parts)
+    try:
+        return [is_trap(function.__code__) for function in functions]
+    finally:
+        traps.remove_all()
+
+
+def test_parts_of_a_namespace_are_those_of_the_moment() -> None:
+    """What is known of a namespace from one exploration to the next: functions that come, go or
+    change are noticed, whether or not they have been chosen before."""
+    space: dict[str, Any] = {}
+    exec("def one(): pass\ndef two(): pass", space)
+    one, two = space["one"], space["two"]
+    names = frozenset({"one"})
+    assert trapped_in(names, one, two) == [True, False]
+    assert trapped_in(names, one, two) == [True, False]
+    assert trapped_in(frozenset({"two"}), one, two) == [False, True]
+    assert trapped_in(names, one, two) == [True, False]
+    two.__code__ = one.__code__
+    assert trapped_in(names, one, two) == [True, True]
+    exec("def three(): pass", space)
+    one.__code__ = space["three"].__code__
+    assert trapped_in(names, one, two, space["three"]) == [False, True, False]
+    exec("def one(): pass", space)
+    assert trapped_in(names, one, two, space["three"], space["one"]) == [False, True, False, True]
