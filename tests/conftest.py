@@ -18,6 +18,7 @@ import pytest
 
 from mazurka.compiled.cache import KERNELS, kernel
 from mazurka.ir.native import step
+from mazurka.runtime.rewrite.live_functions import Group, Space, live_functions
 from mazurka.search import Silent, resources
 from mazurka.stateful import auto
 
@@ -200,6 +201,24 @@ def written_modules(
     for name in sys.modules.keys() - before:
         if _is_within(sys.modules[name], tmp_path_factory):
             del sys.modules[name]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def present_functions() -> Iterator[None]:
+    """Let explorations set traps in the functions of modules that are there (`present_module`).
+
+    Nobody calls the thousands of functions of other tests, and each would get a trap, and lose it,
+    in each exploration."""
+    by_namespace = live_functions.by_namespace
+
+    def find_present() -> Iterator[tuple[Space, Group]]:
+        for space, group in by_namespace():
+            if space.get("__name__") not in COLLECTED or space["__name__"] in sys.modules:
+                yield space, group
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(live_functions, "by_namespace", find_present)
+        yield
 
 
 @pytest.fixture
