@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import mazurka
+from mazurka import Verdict
 
 pytest.importorskip("clang")
 
@@ -20,6 +22,12 @@ FOLDER = Path(__file__).parent / "c"
 EXAMPLES = FOLDER.parents[2] / "examples"
 PROGRAMS = [*sorted(FOLDER.glob("*.c")), *sorted(EXAMPLES.rglob("*.c"))]
 EXPECTED = re.compile(r'// expect: (\w+)(?: (\w+))?(?: "(.*)")?')
+
+
+INNER = re.compile(
+    r"\bNone\b|\blife of|is written|scratch|temporary| of main:|\(preprocessed\)| end\b$"
+)
+"""Words for what only Mazurka knows, which no trace of a C program contains."""
 
 
 def options_of(text: str) -> dict[str, object]:
@@ -49,3 +57,16 @@ def test_c_program(path: Path) -> None:
         assert verdict.violation is not None
         assert verdict.violation.kind == expected[2]
         assert (expected[3] or "") in verdict.violation.message
+        for words in shown_words(verdict):
+            assert INNER.search(words) is None, words
+
+
+def shown_words(verdict: Verdict) -> Iterator[str]:
+    """What a trace shows of the cells of a program, and its message."""
+    assert verdict.violation is not None
+    assert verdict.trace is not None
+    yield verdict.violation.message
+    for row in verdict.trace.rows:
+        for place, value in (*row.reads.items(), *row.writes.items(), *row.locals.items()):
+            if row.operation != "end":
+                yield f"{place} {value} ({row.file})"

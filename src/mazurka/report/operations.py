@@ -16,6 +16,9 @@ from mazurka.ir.interpreter import Access, Interpreter, State, Step
 from mazurka.ir.program import PLAIN_KINDS, Assign, Cell, Edge, Kind, Program, Role
 from mazurka.report.constants import name_constants
 from mazurka.report.places import (
+    FREED,
+    GONE,
+    LIFE,
     PART,
     STATUS,
     SYNCHRONIZING,
@@ -416,6 +419,9 @@ def effects(
         value = shown_value(program, access.address, access.value)
         if access.write:
             written.add(access.address)
+        if cell.name.startswith(LIFE) and access.write and access.value == 0:
+            name = cell.name.removeprefix(LIFE)
+            writes[name] = FREED if "@" in name else GONE
         if is_hidden(cell) and cell.role is not Role.COUNTER:
             continue
         place = place_name(program, access.address, step.thread)

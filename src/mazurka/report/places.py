@@ -16,15 +16,28 @@ PART = re.compile(
 """How the cells of a synchronization object that come after its first one are named."""
 STATUS = " status"
 """The cell that says whether a thread has ended is the thread's name with this behind it."""
+END = " end"
+"""The cell behind an array of C, where pointers may lead to but not be followed."""
+LIFE = "life of "
+"""So begins the name of the cell that says whether an object of C is alive."""
+FREED, GONE = "freed", "out of scope"
+"""What an object is whose life has ended: one of the heap, and a local variable."""
 SYNCHRONIZING = frozenset({Role.OWNER, Role.SYNC, Role.COUNTER})
 RESTING = {FINISHED: "finished", IDLE: "not started", WRONG: "failed"}
 """Where a thread is that goes nowhere: a location, in words."""
 
 
 def is_hidden(cell: Cell) -> bool:
-    """Whether a cell is a temporary or a program counter, which mean nothing in the source."""
-    made_up = cell.owner is not None and (not cell.name or " " in cell.name)
-    return cell.role is Role.COUNTER or cell.is_temporary or made_up
+    """Whether a cell is a temporary, a program counter or the like, which mean nothing in the
+    source: those that a front end makes up have a space in their names."""
+    kept_for = cell.owner is not None or cell.role is Role.SYNC
+    made_up = not cell.name or (" " in cell.name and not cell.name.endswith(STATUS))
+    return cell.role is Role.COUNTER or cell.is_temporary or (kept_for and made_up)
+
+
+def is_c(program: Program) -> bool:
+    """Whether values are shown as in C."""
+    return any(name.endswith((".c", ".i", ".h")) for name in program.sources)
 
 
 def thread_name(program: Program, number: int) -> str:
@@ -53,11 +66,16 @@ def shown_value(program: Program, address: int, value: int) -> Shown:
 
 
 def name_target(program: Program, value: int) -> Shown:
+    """Where a pointer leads to."""
+    c = is_c(program)
     if value == 0:
-        return "None"
+        return "NULL" if c else "None"
     if 0 < value < len(program.cells):
-        return program.cells[value].name
-    return value
+        name = program.cells[value].name
+        if not c:
+            return name
+        return f"the end of {name.removesuffix(END)}" if name.endswith(END) else f"&{name}"
+    return "an invalid address" if c and value > 0 else value
 
 
 def object_name(program: Program, address: int, said: str = "") -> str:

@@ -7,6 +7,8 @@ are in use, and never so that a use of a freed object would go unnoticed in all 
 
 from __future__ import annotations
 
+import re
+
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.lowering import CLowering
@@ -226,6 +228,14 @@ def _make_row(low: CLowering, node: tree.Call, type_: CType, count: int, zeroed:
     return row
 
 
+def _name_object(low: CLowering, node: tree.Call, element: CType, suffix: str) -> str:
+    """What an object is called in traces: `node@12` is a `struct node` of line 12."""
+    short = re.sub(r"\W+", "_", str(element).removeprefix("struct "))
+    number = "" if suffix == "1" else f"#{suffix}"
+    thread = "" if low.plan.active else f"{low.plan.name}."
+    return f"{thread}{short}@{node.span.line}{number}"
+
+
 def _make(
     low: CLowering, node: tree.Call, type_: CType, suffix: str, zeroed: bool
 ) -> tuple[int, int]:
@@ -233,8 +243,11 @@ def _make(
     machine = low.machine
     inner = bare(type_)
     element = inner.element if isinstance(inner, ArrayType) else inner
-    name = f"{element} of {low.plan.name}:{node.span.line}:{suffix}"
+    name = _name_object(low, node, element, suffix)
     first = allocate(machine, name, type_, None, node.span, watched=not zeroed)
+    if isinstance(inner, ArrayType) and inner.length == 1:
+        for cell in machine.draft.storage.cells[first:]:
+            cell.name = cell.name.replace(f"{name}[0]", name)  # no array in the source
     alive = 0
     if machine.expected.frees:
         cell = CellDraft(f"life of {name}", high=1, role=Role.SYNC, span=node.span)

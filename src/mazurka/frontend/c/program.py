@@ -190,7 +190,9 @@ def _build_thread(machine: CProgram, plan: CThread, survey: Survey) -> Automaton
     body = function.read()
     frame = CallFrame(function, 0, low.label(function.span))
     low.frames.append(frame)
-    scratch = CellDraft("scratch", high=1, owner=plan.number, role=Role.SYNC, span=function.span)
+    scratch = CellDraft(
+        "scratch cell", high=1, owner=plan.number, role=Role.SYNC, span=function.span
+    )
     low.scratch = machine.draft.storage.add(scratch)
     enter(low, function, function.span)
     _bind_arguments(low, plan, frame)
