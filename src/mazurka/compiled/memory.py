@@ -9,12 +9,17 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import mmap
+import os
+import sys
 from array import array
 from collections.abc import Iterable
 
 from mazurka.errors import MazurkaError
 
 HUGE_PAGE = 2 << 20
+IS_USUAL_LINUX = sys.platform == "linux" and os.uname().machine in ("x86_64", "aarch64")
+NO_RESERVE: int = getattr(mmap, "MAP_NORESERVE", 0x4000 if IS_USUAL_LINUX else 0)
+"""Take address space whether or not there is so much memory; older Pythons do not name the flag."""
 MADV_COLLAPSE = 25
 """Linux 6.1: make large pages of what is there already; other systems refuse it."""
 
@@ -62,7 +67,7 @@ def _reserve(size: int) -> mmap.mmap:
     try:
         if not private:
             return mmap.mmap(-1, size)
-        return mmap.mmap(-1, size, flags=private | getattr(mmap, "MAP_NORESERVE", 0))
+        return mmap.mmap(-1, size, flags=private | NO_RESERVE)
     except (OSError, OverflowError) as error:
         raise MazurkaError(
             f"the system does not give {size:,} bytes of address space;"

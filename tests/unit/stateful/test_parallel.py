@@ -95,5 +95,7 @@ def test_a_level_that_ends_too_early_is_noticed(
     """The initial state has four successors, and a slice ends after the first of them."""
     monkeypatch.setattr(conduct, "FIRST_SLICE", 1)
     monkeypatch.setattr(conduct, "SLICE_TRANSITIONS", 1)
+    monkeypatch.setattr(parallel, "SLICE_TRANSITIONS", 1)
+    monkeypatch.setattr(parallel, "LONGER_SLICE", 1)
     result = kind(native(modular_counters(THREADS, 3)), OPTIONS, Silent(), 2).run()
     assert (result.statistics.transitions == THREADS * 3**THREADS) == complete

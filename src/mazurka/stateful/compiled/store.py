@@ -18,6 +18,10 @@ LAST_LOAD = 0.92
 """How full a table may become when there is no memory for a larger one."""
 
 
+AMPLE = 4
+"""A table becomes more than twice as large only within one part in so many of the memory."""
+
+
 class Store:
     """The table and the log of a search, entered in its block."""
 
@@ -76,8 +80,12 @@ class Store:
 
     def grow(self, other_bytes: int) -> bool:
         """Make room for more states; False where the limit forbids it."""
-        old, larger = self.table, 2 * self.table.length
+        old = self.table
         used = self.used_bytes() + other_bytes
+        times = self.growth()
+        if used + 8 * times * old.length > self.limit_bytes // AMPLE:
+            times = 2
+        larger = times * old.length
         if used + larger * 8 > self.limit_bytes:
             before = self.full_at
             self.fill_up_to(LAST_LOAD)
@@ -88,6 +96,10 @@ class Store:
         self.enter_states(old)
         self.growing_seconds = time.perf_counter() - began
         return True
+
+    def growth(self) -> int:
+        """How many times as large the table is to become, if there is memory in abundance."""
+        return 2
 
     def enter_states(self, old: Area) -> None:
         """Enter all states in the table, which is new, and larger than the old one."""

@@ -55,7 +55,7 @@ def _prefetch(typing_context: Any, address: Any) -> Any:
             "llvm.prefetch.p0",
         )
         pointer = builder.inttoptr(arguments[0], byte)
-        builder.call(function, [pointer, number(1), number(1), number(1)])
+        builder.call(function, [pointer, number(0), number(3), number(1)])
         return context.get_dummy_value()
 
     return signature, generate
@@ -65,7 +65,9 @@ call_step = make_intrinsic(_call_step)
 """`call_step(step, src, thread, choice, dst, footprint)`: the step function at address `step`."""
 
 prefetch = make_intrinsic(_prefetch)
-"""`prefetch(address)`: start to bring that cache line in, for writing."""
+"""`prefetch(address)`: start to bring that cache line in.
+
+Not for writing: most lines are only looked at, and several workers may look at one at a time."""
 
 block_at = numbers_at
 """`block_at(address)`: the block (`mazurka.stateful.blocks`) there."""

@@ -35,7 +35,12 @@ from mazurka.stateful.kernels.breadth_first import POSITION_SHIFT, THREAD_SHIFT
 from mazurka.stateful.kernels.hangs import hang_at, is_quiet
 from mazurka.stateful.kernels.machine import block_at, compiled, machine_in, peek, poke
 from mazurka.stateful.kernels.races import RACE_FOUND, TOO_LONG, race_at
-from mazurka.stateful.kernels.shared_store import enter_segment, fetch_shared, insert_shared
+from mazurka.stateful.kernels.shared_store import (
+    enter_segment,
+    fetch_shared,
+    insert_shared,
+    touch_share,
+)
 from mazurka.stateful.kernels.stack import note_end
 from mazurka.stateful.kernels.store import hash_record, tables_in
 from mazurka.stateful.kernels.successors import (
@@ -163,6 +168,7 @@ def run(address: Any) -> Any:
         return blocks.DONE
     if block[blocks.JOB] == blocks.JOB_ENTER:
         first = block[blocks.WORKER] * block[blocks.SEGMENT]
+        touch_share(tables_in(block), block[blocks.WORKER], block[blocks.WORKERS])
         enter_segment(tables_in(block), block[blocks.WORDS], first, first + block[blocks.SIZE])
         return blocks.DONE
     return expand(block)

@@ -25,6 +25,7 @@ import numpy as np
 
 from mazurka.stateful.kernels.atomics import (
     compare_and_swap,
+    fetch_and_add,
     look_at,
     publish,
     see_published,
@@ -78,6 +79,21 @@ def fetch_shared(tables: Any, words: Any, hashed: Any) -> Any:
     entry = look_at(tables.table, np.int64(hashed & tables.mask))
     if entry & TAG_MASK == hashed & TAG_MASK and entry & POSITION_MASK != CLAIMED:
         prefetch(tables.log + 8 * words * (np.int64(entry & POSITION_MASK) - 1))
+
+
+PAGE = 512
+"""The words of a page."""
+
+
+@compiled
+def touch_share(tables: Any, worker: Any, workers: Any) -> Any:
+    """Have the system provide the pages of a worker's share of a new table.
+
+    If all workers entered states in pages that are not there, the system would clear some of them
+    several times."""
+    share = (np.int64(tables.mask) + 1) // workers
+    for word in range(worker * share, (worker + 1) * share, PAGE):
+        fetch_and_add(tables.table, word, NOTHING)  # somebody may have entered a state there
 
 
 @compiled

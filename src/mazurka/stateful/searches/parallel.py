@@ -28,12 +28,14 @@ from mazurka.stateful.searches.conduct import SLICE_TRANSITIONS
 from mazurka.stateful.searches.kernel_search import GROWTH, KernelSearch
 from mazurka.stateful.searches.levels import LevelConductor
 
-LONGER_SLICE = 2
+LONGER_SLICE = 4
 """Coming together takes time, so slices are longer than those of one worker by this factor."""
 SMALL_LEVEL = blocks.SMALL_LEVEL
 """A search all of whose levels have fewer states is left to one worker."""
-FIRST_CAPACITY, EARLY_CAPACITY = 1 << 12, 1 << 17
+FIRST_CAPACITY, EARLY_CAPACITY = 1 << 12, 1 << 18
 """Slots of the table at first, and, for each worker, when several begin."""
+MANY_WORKERS = 4
+"""From so many workers on the table becomes four times as large: growing it stops them all."""
 FINDING_ROOM = 1 << 10
 """How many findings a worker may have before Python looks at them, beside those of one state."""
 MOST_POSITIONS = (1 << 40) - 2
@@ -93,6 +95,8 @@ class SharedStore(Store):
         """`enter` has each worker enter the states of its segment in the table."""
         self.workers = workers
         self.enter = enter
+        self.least = 0
+        """How many slots the table is to have, when several workers begin."""
         super().__init__(
             workers[0].view.block,
             words,
@@ -117,13 +121,21 @@ class SharedStore(Store):
         self.share_out()
 
     def share_out(self) -> bool:
-        """Divide the room in the table among the workers; whether there is any to speak of."""
-        most = self.workers[0].numbers[blocks.MOST_SUCCESSORS]
-        spare = (self.full_at - self.size) // len(self.workers)
+        """Divide the room in the table, and the memory for states, among the workers; whether
+        there is any to speak of."""
+        most, left = self.workers[0].numbers[blocks.MOST_SUCCESSORS], self.full_at - self.size
+        free = self.limit_bytes - self.used_bytes() - self.size * ORIGIN_BYTES
+        affordable = max(free // (8 * self.words + ORIGIN_BYTES), 0)
+        spare = min(left, affordable) // len(self.workers)
         for worker in self.workers:
             most_there = worker.numbers[blocks.SEGMENT] or spare
             worker.numbers[blocks.FULL_AT] = min(worker.numbers[blocks.SIZE] + spare, most_there)
-        return spare > most and len(self.workers) * spare > self.full_at // 4
+        return spare > most and (affordable < left or left > self.full_at // 4)
+
+    def growth(self) -> int:
+        if self.table.length < self.least:
+            return self.least // self.table.length
+        return 4 if len(self.workers) >= MANY_WORKERS else 2
 
     def enter_states(self, old: Area) -> None:
         self.enter()
@@ -139,7 +151,7 @@ class ParallelSearch(KernelSearch):
         most = sum(max(bounds) for bounds in native.layout.choices)
         self.workers = [LevelWorker(view, number, most) for number, view in enumerate(views)]
         super().__init__(views[0], options, observer)
-        self.origins = Area(self.store.log.length // self.record_words)
+        self.origins = Area(self.store.log.length // self.record_words, scattered=True)
         self.ranges = Area(workers * blocks.RANGE_WORDS)
         self.meeting = Area(blocks.MEETING_WORDS)
         self.store.tell(blocks.WORKERS, workers)
@@ -215,8 +227,8 @@ class ParallelSearch(KernelSearch):
     def slice(self, budget: int) -> bool:
         if self.conductor.limit_seconds is not None or self.conductor.options.limit_transitions:
             budget = budget // len(self.at_work) + 1
-        elif budget == SLICE_TRANSITIONS:
-            budget *= LONGER_SLICE
+        elif len(self.at_work) > 1:
+            budget = SLICE_TRANSITIONS * LONGER_SLICE
         self.store.tell(blocks.BUDGET, budget)
         reasons = self.call(self.at_work)
         self.look_at_findings()
@@ -234,7 +246,10 @@ class ParallelSearch(KernelSearch):
 
     def make_room_for_all(self) -> None:
         """Grow the table beforehand: whoever finds it full stops everybody."""
-        while self.store.table.length < len(self.workers) * EARLY_CAPACITY and self.grow_store():
+        store = self.store
+        assert isinstance(store, SharedStore)
+        store.least = 1 << (len(self.workers) * EARLY_CAPACITY - 1).bit_length()
+        while store.table.length < store.least and self.grow_store():
             pass
 
     def make_room(self) -> bool:
@@ -243,7 +258,7 @@ class ParallelSearch(KernelSearch):
         assert isinstance(store, SharedStore)
         if store.share_out():
             return False
-        if not conductor.has_time(GROWTH * store.growing_seconds):
+        if not conductor.has_time(GROWTH * store.growing_seconds * store.growth() / 2):
             return conductor.out_of("time")
         return not self.grow_store() and conductor.out_of_memory()
 
