@@ -8,16 +8,18 @@ from typing import Any
 import pytest
 
 import mazurka
-from mazurka.frontend.c import heap, lives
+from mazurka.frontend.c import heap, lives, program
+from mazurka.frontend.c.library import threads
 from mazurka.frontend.c.survey.scopes import Scopes
 from mazurka.frontend.c.types import Layouts
 from mazurka.ir.expressions import ZERO
+from tests.corpus.test_c_corpus import EXPECTED, options_of
 
 pytest.importorskip("clang")
 
 CORPUS = Path(__file__).parents[1] / "corpus" / "c"
 
-# name, object, attribute, replacement, a program that is violated
+# name, object, attribute, replacement, a program of the corpus
 MUTANTS: list[tuple[str, Any, str, Any, str]] = [
     ("no life ends", lives, "end_lives", lambda *a: None, "local_returned"),
     ("the next instance is the same", lives, "Choice", lambda: ZERO,
@@ -32,6 +34,10 @@ MUTANTS: list[tuple[str, Any, str, Any, str]] = [
      "heap_used_again_dangling"),
     ("the end of an array is the next member", Layouts, "_gap_behind", lambda *a: False,
      "member_array_end"),
+    ("the next thread finds the variables of the one before", program,
+     "end_thread_variables", lambda *a: None, "threads_started_again"),
+    ("a thread is not started again after a join", threads, "_make_new", lambda *a: (),
+     "threads_started_again"),
     ("main never ends alone", lives, "leave_thread", lambda *a: None,
      "local_of_main_exited"),
 ]  # fmt: skip
@@ -41,11 +47,16 @@ MUTANTS: list[tuple[str, Any, str, Any, str]] = [
 def test_mutant_is_caught(
     mutant: tuple[str, Any, str, Any, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, owner, attribute, replacement, program = mutant
+    _, owner, attribute, replacement, name = mutant
     monkeypatch.setattr(owner, attribute, replacement)
     for module in ("statements", "library.threads", "places_of"):
         path = f"mazurka.frontend.c.{module}.{attribute}"
         if owner is lives:
             monkeypatch.setattr(path, replacement, raising=False)
-    found = mazurka.check(CORPUS / f"{program}.c", strategy="full", properties=["assert"], heap=4)
-    assert found.verdict != "violated"
+    path = CORPUS / f"{name}.c"
+    text = path.read_text()
+    expected = EXPECTED.match(text)
+    options = {"properties": ["assert"], **options_of(text)}
+    found = mazurka.check(path, strategy="full", **options)  # type: ignore[arg-type]
+    assert expected
+    assert found.verdict != expected[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.c.arithmetic import narrow
 from mazurka.frontend.c.lowering import CLowering, role_of
-from mazurka.frontend.c.memory import note_written, pointer_checks, written_check
+from mazurka.frontend.c.memory import constant_checks, note_written, pointer_checks, written_check
 from mazurka.frontend.c.types import (
     GAP,
     HANDLES,
@@ -133,7 +133,7 @@ def write(low: CLowering, place: ObjectPlace, value: Scalar | Whole, span: Span)
         stored = ZERO
     if place.bits is not None and isinstance(inner_type, IntegerType):
         stored = narrow(stored, place.bits, inner_type.signed)
-    checks = pointer_checks(low, place)
+    checks = pointer_checks(low, place) + constant_checks(low, place)
     written = note_written(low, place, span)
     operations: tuple[Operation, ...] = (*checks, Assign(place.address, stored), *written)
     low.step(

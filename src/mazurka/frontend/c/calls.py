@@ -144,9 +144,11 @@ def inline(
         bind(low, parameter, value, span)
     low.loop_depth += facts.loops_back
     low.trips += [None] * facts.loops_back
+    low.joining.append(facts.loops_back and low.survey.may_join(body))
     low.execute(body)
     low.loop_depth -= facts.loops_back
     del low.trips[len(low.trips) - facts.loops_back :]
+    low.joining.pop()
     leave(low, function, span)
     end_without_value(low, span)
     low.put(frame.exit, span)

@@ -17,6 +17,7 @@ from mazurka.frontend.c.arithmetic import (
     complement,
     compute,
     convert_number,
+    narrow,
     opposite,
 )
 from mazurka.frontend.c.conversions import convert
@@ -396,7 +397,7 @@ def _assignment(low: CLowering, node: tree.Assignment) -> Scalar | Whole:
         place = place_of(low, target)
         value = low.value(node.value)
     if isinstance(value, Scalar):
-        value = convert(low, value, place.type, node.value)
+        value = _narrow_to(place, convert(low, value, place.type, node.value))
         if place.shared:
             value = Scalar(value.type, low.hold(value.expr, node.span, value.type), value.inside)
     write(low, place, value, node.span)
@@ -405,6 +406,14 @@ def _assignment(low: CLowering, node: tree.Assignment) -> Scalar | Whole:
         # The variable may occur in the value, and has changed.
         value = Scalar(value.type, Load(place.address), value.inside)
     return value
+
+
+def _narrow_to(place: ObjectPlace, value: Scalar) -> Scalar:
+    """The value that an object has when it is stored there: a bit-field may be narrower."""
+    inner = bare(place.type)
+    if place.bits is None or not isinstance(inner, IntegerType):
+        return value
+    return Scalar(value.type, narrow(value.expr, place.bits, inner.signed), value.inside)
 
 
 def _update(low: CLowering, node: tree.Assignment) -> Scalar:
@@ -445,7 +454,7 @@ def read_and_write(
     old = read(low, place, node.span)
     assert isinstance(old, Scalar)
     old = Scalar(old.type, low.hold(old.expr, node.span, old.type))
-    new = convert(low, change(old), place.type, node)
+    new = _narrow_to(place, convert(low, change(old), place.type, node))
     new = Scalar(new.type, low.hold(new.expr, node.span, new.type))
     write(low, place, new, node.span)
     if atomic:

@@ -24,7 +24,7 @@ from mazurka.frontend.c import tree
 from mazurka.frontend.c.lowering import BlockScope, CallFrame, CLowering, VariableLife
 from mazurka.frontend.c.memory import allocate
 from mazurka.frontend.c.types import CType
-from mazurka.frontend.c.values import MortalRow
+from mazurka.frontend.c.values import MOST_KEYS, MortalRow, find_root
 from mazurka.frontend.kit.arithmetic import binary, conditional
 from mazurka.frontend.kit.shapes import CellDraft
 from mazurka.ir.expressions import ONE, ZERO, Choice, Const, Expr, Load, negate
@@ -155,10 +155,21 @@ def leave_thread(low: CLowering, span: Span) -> None:
 
 
 def end_thread_variables(low: CLowering, span: Span) -> None:
-    """A thread has ended, and with it its `_Thread_local` variables."""
+    """A thread has ended, and with it its `_Thread_local` variables.
+
+    If it may be started again, they have their first values then."""
     cells = low.machine.thread_lives.get(low.number, ())
-    if cells and low.reachable:
-        operations = [Assign(Const(cell), ZERO) for cell in cells]
+    operations = [Assign(Const(cell), ZERO) for cell in cells]
+    if low.plan.again:
+        storage = low.program.storage
+        for (variable, number), place in low.machine.per_thread.items():
+            first = find_root(place.address)
+            if number == low.number:
+                for cell in range(first, first + low.machine.layouts.cells(variable.type)):
+                    operations.append(Assign(Const(cell), Const(storage.cells[cell].initial)))
+        keys = low.frame_cells.get(("keys",), 0)
+        operations += [Assign(Const(keys + each), ZERO) for each in range(MOST_KEYS) if keys]
+    if operations and low.reachable:
         low.step(Kind.LOCAL, span, "", operations=operations, atomic=True)
 
 

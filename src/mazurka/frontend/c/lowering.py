@@ -61,6 +61,12 @@ class KnownFacts:
     """Variables that pointers may outlive."""
     functions: tuple[str, ...] = ()
     """Functions whose address is taken."""
+    texts: tuple[tuple[int, int], ...] = ()
+    """String literals: the first cell and the last."""
+    restarted: tuple[int, ...] = ()
+    """Threads that may be started again once they have been joined."""
+    kept_by_threads: bool = False
+    """The address of some thread's own variable may be kept; then no thread is started again."""
     destructors: tuple[int, ...] = ()
     """For each key the number of its destructor, 0 for none."""
     sized: tuple[tuple[int, int, int], ...] = ()
@@ -73,7 +79,15 @@ class KnownFacts:
     def without_addresses(self) -> KnownFacts:
         """What does not depend on where objects lie; addresses change until the rest is settled."""
         return replace(
-            self, memory=(), objects=(), shapes=(), heap=(), mortal=(), watched=(), sized=()
+            self,
+            memory=(),
+            objects=(),
+            shapes=(),
+            heap=(),
+            mortal=(),
+            watched=(),
+            sized=(),
+            texts=(),
         )
 
 
@@ -88,6 +102,7 @@ class Discoveries:
     voided: set[tuple[object, ...]] = field(default_factory=set)
     moved: bool = False
     frees: bool = False
+    kept_by_threads: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -98,6 +113,8 @@ class CThread(ThreadPlan):
     argument: Expr | None = None
     """What it is given, where that is known; otherwise it is in a cell."""
     argument_cell: int = 0
+    again: bool = False
+    """Whether it may be started again once it has been joined."""
     lineage: tuple[tree.CFunction, ...] = ()
     """The functions of the threads that lead to it, for threads that create threads."""
 
@@ -214,6 +231,8 @@ class CLowering(ThreadBuilder):
     survey: Survey = field(kw_only=True)
     trips: list[int | None] = field(default_factory=list)
     """For each loop around the code how often it runs at most, where that is known."""
+    joining: list[bool] = field(default_factory=list)
+    """For each of these loops whether threads are joined in it, and it has no known end."""
     scratch: int = 0
     """A cell of this thread that nobody reads."""
     thread_exit: Label | None = None
@@ -269,6 +288,11 @@ class CLowering(ThreadBuilder):
                 return most
             total *= each
         return max(total, 1) if total <= MOST_REPETITIONS else most
+
+    @property
+    def is_joining(self) -> bool:
+        """Whether a thread that is created here may be joined before the next one is."""
+        return any(self.joining)
 
     def is_unchanging(self, variable: tree.Variable) -> bool:
         """Whether a local variable keeps the value that its declaration gives it."""

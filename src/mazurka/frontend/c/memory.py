@@ -33,7 +33,7 @@ from mazurka.frontend.c.types import (
 from mazurka.frontend.c.values import NOWHERE, MortalRow, ObjectPlace, Scalar, find_root
 from mazurka.frontend.kit.arithmetic import binary, both, conditional, either
 from mazurka.frontend.kit.shapes import CellDraft
-from mazurka.ir.expressions import ONE, ZERO, Binary, Const, Element, Expr, Load
+from mazurka.ir.expressions import ONE, ZERO, Binary, Const, Element, Expr, Load, negate
 from mazurka.ir.program import Assign, Check, Fault, Kind, Role, Span
 
 
@@ -211,6 +211,7 @@ def thread_variable(low: CLowering, variable: tree.Variable) -> ObjectPlace:
 def _end_with_thread(low: CLowering, variable: tree.Variable, address: int) -> None:
     """A variable whose address is taken is no more when its thread has ended."""
     machine = low.machine
+    machine.found.kept_by_threads = True
     title = f"life of {variable.name} of {low.plan.name}"
     cell = CellDraft(title, initial=1, high=1, role=Role.SYNC, span=variable.span)
     alive = machine.draft.storage.add(cell)
@@ -435,6 +436,26 @@ def pointer_checks(low: CLowering, place: ObjectPlace) -> list[Check]:
 
 _FREED = "`{text}` uses memory that is not allocated, or freed"
 _ENDED = "`{text}` uses a variable whose life has ended: its block or its thread"
+
+
+def find_texts(machine: CProgram) -> list[tuple[int, int]]:
+    """The first and the last cell of each string literal."""
+    return sorted((first, first + len(data) - 1) for data, first in machine.literals.items())
+
+
+def constant_checks(low: CLowering, place: ObjectPlace) -> list[Check]:
+    """What is written is no string literal."""
+    machine, address = low.machine, place.address
+    if place.direct and not isinstance(address, Const):
+        return []
+    if machine.layouts.classes(place.type) != (8,):
+        return []
+    texts = find_texts(machine) if isinstance(address, Const) else list(machine.expected.texts)
+    among = is_among(address, texts)
+    if among == ZERO:
+        return []
+    message = f"`{place.title}` writes to a string literal, which must not change"
+    return [Check(negate(among), Fault.MEMORY, message)]
 
 
 def _view_checks(machine: CProgram, address: Expr, place: ObjectPlace) -> list[Check]:

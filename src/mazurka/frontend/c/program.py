@@ -40,7 +40,7 @@ from mazurka.frontend.c.lowering import (
     KnownFacts,
     Limits,
 )
-from mazurka.frontend.c.memory import allocate
+from mazurka.frontend.c.memory import allocate, find_texts
 from mazurka.frontend.c.places_of import declare, enter
 from mazurka.frontend.c.survey import Survey
 from mazurka.frontend.c.types import (
@@ -99,6 +99,9 @@ def _collect(machine: CProgram) -> KnownFacts:
         voided=frozenset(found.voided | expected.voided),
         moved=found.moved or expected.moved,
         frees=found.frees or expected.frees,
+        texts=tuple(find_texts(machine)),
+        restarted=tuple(each.number for each in machine.plans if each.again),
+        kept_by_threads=found.kept_by_threads or expected.kept_by_threads,
         heap=tuple(machine.heap),
         mortal=tuple(machine.mortal),
         functions=tuple(each.name for each in machine.functions),
@@ -194,6 +197,9 @@ def _build_thread(machine: CProgram, plan: CThread, survey: Survey) -> Automaton
         "scratch cell", high=1, owner=plan.number, role=Role.SYNC, span=function.span
     )
     low.scratch = machine.draft.storage.add(scratch)
+    if plan.again:
+        low.loop_depth += 1
+        low.trips.append(None)
     enter(low, function, function.span)
     _bind_arguments(low, plan, frame)
     type_ = function.type
@@ -203,6 +209,7 @@ def _build_thread(machine: CProgram, plan: CThread, survey: Survey) -> Automaton
             machine, f"result of {function.name}", type_.result, plan.number, function.span
         ),)  # fmt: skip
     low.loop_depth += survey.facts(function).loops_back
+    low.joining.append(survey.facts(function).loops_back and survey.may_join(body))
     returned = low.label(function.span)
     ending, frame.exit = frame.exit, returned
     low.thread_exit = ending

@@ -92,7 +92,9 @@ def _loop(low: CLowering, node: tree.LoopStatement) -> None:
         low.execute(node.initial)
     again, body, advance, end = (low.label(node.span) for _ in range(4))
     low.loop_depth += 1
-    low.trips.append(count_trips(low, node))
+    trips = count_trips(low, node)
+    low.trips.append(trips)
+    low.joining.append(trips is None and low.survey.may_join(node))
     if node.test_last:
         low.put(body, node.span)
         _run_body(low, node.body, advance, end)
@@ -113,6 +115,7 @@ def _loop(low: CLowering, node: tree.LoopStatement) -> None:
             low.go(again, node.span)
     low.loop_depth -= 1
     low.trips.pop()
+    low.joining.pop()
     low.put(end, node.span)
 
 

@@ -19,6 +19,8 @@ NEAR = 1 << 36
 """Numbers from -NEAR to NEAR can become pointers."""
 NOWHERE = 1 << 44
 """A pointer that was never set."""
+MOST_KEYS = 16
+"""The most keys of a program."""
 NO_RESULT = NOWHERE + 1
 """The result of a thread whose function ends without one."""
 

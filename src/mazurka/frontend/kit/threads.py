@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from mazurka.frontend.kit.arithmetic import binary
+from mazurka.frontend.kit.arithmetic import binary, both
 from mazurka.frontend.kit.builder import ThreadBuilder
 from mazurka.frontend.kit.program import DONE, NEW, STARTED, Label, ThreadPlan
 from mazurka.frontend.kit.shapes import INTEGER, CellDraft, Reference
-from mazurka.ir.expressions import ZERO, Const, Expr, Load
+from mazurka.ir.expressions import ONE, ZERO, Const, Expr, Load
 from mazurka.ir.program import (
     FINISHED,
     FIRST_LOCATION,
@@ -77,6 +77,27 @@ def create_in_loop(
         )
         ways.append((binary("eq", made, Const(position)), operations))
     ways.append((binary("eq", made, Const(slots)), (_bound_check(build, function),)))
+    build.take_one_of(Kind.CREATE, span, f"create {function}", ways, atomic=True)
+    return Load(handle)
+
+
+def create_again(
+    build: ThreadBuilder, span: Span, function: str, slots: int, make_slot: Callable[[], Slot]
+) -> Expr:
+    """Start a thread in a loop that also joins threads; returns its handle.
+
+    The first slot is taken that is new.  Whoever joins a thread makes its slot new again."""
+    handle = Const(build.take_temporary(Role.HANDLE, span))
+    busy: Expr = ONE
+    ways: list[tuple[Expr | None, tuple[Operation, ...]]] = []
+    for _ in range(slots):
+        plan, hand_over = make_slot()
+        number = Const(plan.number + 1)
+        operations = (*hand_over, *_start_operations(build, number), Assign(handle, number))
+        status = Load(_status(build, number))
+        ways.append((both(busy, binary("eq", status, Const(NEW))), operations))
+        busy = both(busy, binary("ne", status, Const(NEW)))
+    ways.append((busy, (_bound_check(build, function),)))
     build.take_one_of(Kind.CREATE, span, f"create {function}", ways, atomic=True)
     return Load(handle)
 

@@ -13,14 +13,11 @@ from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.library.arguments import SUCCESS, target_of
 from mazurka.frontend.c.library.threads import DESTRUCTORS, POINTER
 from mazurka.frontend.c.lowering import CLowering, library
-from mazurka.frontend.c.values import Scalar
+from mazurka.frontend.c.values import MOST_KEYS, Scalar
 from mazurka.frontend.kit.arithmetic import binary
 from mazurka.frontend.kit.shapes import CellDraft
 from mazurka.ir.expressions import ZERO, Const, Element, Expr, Load
 from mazurka.ir.program import Assign, Kind, Role, Span
-
-MOST = 16
-"""The most keys of a program."""
 
 
 @library("pthread_key_create", "tss_create")
@@ -33,8 +30,8 @@ def _create(low: CLowering, node: tree.Call) -> Scalar:
         raise low.refuse(node, "the destructor of a key must be named here")
     machine.destructors.append(destructor.constant)
     number = len(machine.destructors)
-    if number > MOST:
-        raise low.refuse(node, f"there are more than {MOST} keys")
+    if number > MOST_KEYS:
+        raise low.refuse(node, f"there are more than {MOST_KEYS} keys")
     target = target_of(low, node.arguments[0])
     if target is not None:
         write(low, target, Scalar(target.type, Const(number)), node.span)
@@ -50,7 +47,7 @@ def _cell(low: CLowering, node: tree.Call) -> Expr:
     """The cell that holds this thread's value of a key."""
     key = low.scalar(node.arguments[0])
     index = binary("sub", low.hold(key.expr, node.span, key.type), Const(1))
-    return Element(Const(_values(low, node.span)), index, MOST, 1)
+    return Element(Const(_values(low, node.span)), index, MOST_KEYS, 1)
 
 
 def _values(low: CLowering, span: Span) -> int:
@@ -58,7 +55,7 @@ def _values(low: CLowering, span: Span) -> int:
     if found is None:
         storage = low.program.storage
         found = len(storage.cells)
-        for number in range(MOST):
+        for number in range(MOST_KEYS):
             title = f"value of key {number + 1}"
             storage.add(
                 CellDraft(title, owner=low.number, role=Role.POINTER, inferred=True, span=span)

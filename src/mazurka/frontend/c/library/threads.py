@@ -20,10 +20,17 @@ from mazurka.frontend.c.types import (
     PointerType,
 )
 from mazurka.frontend.c.values import NO_RESULT, Scalar
-from mazurka.frontend.kit.arithmetic import binary
+from mazurka.frontend.kit.arithmetic import binary, conditional, either
 from mazurka.frontend.kit.program import DONE, NEW
 from mazurka.frontend.kit.shapes import CellDraft
-from mazurka.frontend.kit.threads import MOST_THREADS, Slot, create, create_in_loop, exceed
+from mazurka.frontend.kit.threads import (
+    MOST_THREADS,
+    Slot,
+    create,
+    create_again,
+    create_in_loop,
+    exceed,
+)
 from mazurka.ir.expressions import ZERO, Const, Element, Expr, Load
 from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role, Span
 
@@ -90,21 +97,29 @@ def _start_known(
     if same >= low.machine.limits.max_threads:
         exceed(low, span, function.name)
         return
-    if low.loop_depth:
+    if low.loop_depth and low.is_joining and not low.machine.expected.kept_by_threads:
+        handle = create_again(
+            low, span, function.name, low.machine.limits.max_threads,
+            lambda: _make_slot(low, function, given, span, again=True),
+        )  # fmt: skip
+    elif low.loop_depth:
         slots = low.repetitions(low.machine.limits.max_threads)
         handle = create_in_loop(
             low, span, function.name, slots, lambda: _make_slot(low, function, given, span),
             start=True,
         )  # fmt: skip
-        handle = low.keep(handle, span, Role.HANDLE)
     else:
         slot = _make_slot(low, function, given, span)
         handle = create(low, span, function.name, slot, start=True)
     if isinstance(target, ObjectPlace):
-        write(low, target, Scalar(target.type, handle), span)
+        held = low.keep(handle, span, Role.HANDLE)
+        write(low, target, Scalar(target.type, held), span)
 
 
-def _make_slot(low: CLowering, function: tree.CFunction, given: Scalar, span: Span) -> Slot:
+def _make_slot(
+    low: CLowering, function: tree.CFunction, given: Scalar, span: Span, *, again: bool = False
+) -> Slot:
+    """A thread that stands ready; `again` if it may be started again once it has been joined."""
     machine = low.machine
     number = len(machine.plans)
     if number >= MOST_THREADS:
@@ -112,7 +127,9 @@ def _make_slot(low: CLowering, function: tree.CFunction, given: Scalar, span: Sp
             span, f"the program may have more than {MOST_THREADS} threads; use --max-threads"
         )
     lineage = (*low.plan.lineage, function)
+    again = again or low.plan.again
     plan = CThread(number, function.name, span, active=False, function=function, lineage=lineage)
+    plan.again = again
     machine.plans.append(plan)
     if isinstance(given.expr, Const):
         plan.argument = given.expr
@@ -178,12 +195,23 @@ def _wait(low: CLowering, handle: Expr, span: Span, title: str) -> None:
         span,
         f"join {title}",
         [
-            (binary("eq", Load(address), Const(DONE)), ()),
+            (binary("eq", Load(address), Const(DONE)), _make_new(low, handle, address)),
             (binary("eq", Load(address), Const(NEW)), (Check(ZERO, Fault.EXCEPTION, message),)),
         ],
         atomic=True,
         subject=address,
     )
+
+
+def _make_new(low: CLowering, handle: Expr, address: Expr) -> tuple[Operation, ...]:
+    """Let a thread that has been joined stand ready again, where it may be started again."""
+    numbers = low.machine.expected.restarted
+    if not numbers:
+        return ()
+    again: Expr = ZERO
+    for number in numbers:
+        again = either(binary("eq", handle, Const(number + 1)), again)
+    return (Assign(address, conditional(again, Const(NEW), Const(DONE))),)
 
 
 def _result_of(low: CLowering, handle: Expr, span: Span) -> Expr:

@@ -151,6 +151,21 @@ class Survey:
             return True
         return function.name.startswith(_SAFE_PREFIXES) and position < 2
 
+    def may_join(self, node: tree.SyntaxNode) -> bool:
+        """Whether threads are joined in a statement, or in functions that it calls."""
+        waiting, seen = [node], set()
+        while waiting:
+            for each in walk(waiting.pop()):
+                if not isinstance(each, tree.FunctionName):
+                    continue
+                function = each.function
+                if function.name in ("pthread_join", "thrd_join"):
+                    return True
+                if function.defined and function not in seen:
+                    seen.add(function)
+                    waiting.append(function.read())
+        return False
+
     # --- exposed variables -----------------------------------------------------------------
 
     def _study(self, function: tree.CFunction) -> VariableUse:
