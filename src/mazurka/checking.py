@@ -38,7 +38,14 @@ from mazurka.search import (
     Strategy,
     Violation,
 )
-from mazurka.search.reading import Reading, granularity_of
+from mazurka.search.reading import (
+    ANY,
+    REPORTED,
+    UNDECIDED,
+    UNWRITTEN,
+    Reading,
+    granularity_of,
+)
 from mazurka.search.registry import chooser
 from mazurka.search.request import (
     INDISPENSABLE,
@@ -59,6 +66,7 @@ HIDDEN_DEADLOCKS = (
     " with --property assert,deadlock failing assertions are found, too"
 )
 
+ANY_VALUES = "memory that is read before it is written holds any value"
 IDLE = "no thread takes a step: is something missing?"
 
 
@@ -84,7 +92,7 @@ def check_file(
     started = time.perf_counter() if started is None else started
     validate(options)
     strategy = choose_strategy(options)
-    options = name_language(path, options)
+    options = report_unwritten(name_language(path, options))
     with time_limit(options.limit_seconds):
         try:
             with interruptible():
@@ -96,7 +104,33 @@ def check_file(
         except TimeLimitError as error:
             return give_up(start_verdict(path, strategy, options), error, started)
         verdict = check_program(path, program, strategy, options, observer, started=started)
+        if options.reading.unwritten == REPORTED and reads_unwritten(verdict):
+            observer.message("memory is read before it is written: it holds any value")
+            options = replace(options, reading=replace(options.reading, unwritten=ANY))
+            program = replace(load_program(path, options.reading), formulas=())
+            verdict = check_program(path, program, strategy, options, observer, started=started)
+            verdict = replace(verdict, notes=(*verdict.notes, ANY_VALUES))
         return verdict if further is None else further(verdict)
+
+
+def report_unwritten(options: CheckOptions) -> CheckOptions:
+    """Let runs of C programs that read memory before it was written be reported, so that the check
+    can begin anew with any value in such memory.
+
+    Giving a value to memory is a write, which is none of the program's: not where races are looked
+    for.  Nor where a search goes on behind what it finds."""
+    reading = options.reading
+    races = options.properties is not None and "race" in options.properties
+    if reading.language != "c" or reading.unwritten != UNDECIDED or races:
+        return options
+    if options.explore_all or options.self_check:
+        return options
+    return replace(options, reading=replace(reading, unwritten=REPORTED))
+
+
+def reads_unwritten(verdict: Verdict) -> bool:
+    """Whether what was found is a run that reads memory before it was written."""
+    return verdict.violation is not None and UNWRITTEN in verdict.violation.message
 
 
 def check_program(

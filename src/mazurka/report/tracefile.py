@@ -192,13 +192,19 @@ class COptions(TypedDict):
     model: str
     heap: int
     overflow: bool
+    unwritten: str
 
 
 def _read_c_options(options: Fields) -> COptions:
     """Traces from before C could be read do not have its options."""
     usual = Reading()
     if options.values.get("model") is None:
-        return {"model": usual.model, "heap": usual.heap, "overflow": usual.overflow}
+        return {
+            "model": usual.model,
+            "heap": usual.heap,
+            "overflow": usual.overflow,
+            "unwritten": usual.unwritten,
+        }
     model = options.get("model", str)
     if model not in MODELS:
         raise Malformed(f"`model` is {model!r}")
@@ -206,6 +212,7 @@ def _read_c_options(options: Fields) -> COptions:
         "model": model,
         "heap": _read_count(options.get("heap", int)),
         "overflow": options.get("overflow", bool),
+        "unwritten": str(options.values.get("unwritten", usual.unwritten)),
     }
 
 

@@ -9,6 +9,11 @@ from mazurka.errors import OptionError
 from mazurka.ir.passes.merge import GRANULARITIES, Granularity
 from mazurka.search.options import one_of
 
+UNDECIDED, REPORTED, ANY = "undecided", "reported", "any"
+"""What is done with a run of a C program that reads memory before it was written."""
+UNWRITTEN = "is read before it is written, and may be anything"
+"""How messages say that."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
@@ -28,6 +33,9 @@ class Reading:
     """For C: how many objects each place in the code may allocate."""
     overflow: bool = False
     """For C: whether signed overflow is an error."""
+    unwritten: str = UNDECIDED
+    """For C: what is done with a run that reads memory before it was written: it is `UNDECIDED`,
+    `REPORTED` as a fault, or goes on with `ANY` value."""
 
     def refuse(self, reasons: Mapping[str, str]) -> None:
         """Raise `OptionError` for the first of these options that was given, with its reason."""
@@ -51,6 +59,7 @@ class Reading:
             "model": self.model,
             "heap": self.heap,
             "overflow": self.overflow,
+            "unwritten": self.unwritten,
         }
 
 

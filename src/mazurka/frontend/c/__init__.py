@@ -37,6 +37,7 @@ def load_c(path: str | Path, reading: Reading) -> Program:
         reading.max_depth,
         reading.heap,
         reading.overflow,
+        reading.unwritten,
     )
     return build_program(read_unit(path, reading), limits)
 

@@ -25,6 +25,7 @@ from mazurka.frontend.c.values import NOWHERE, ObjectPlace, Scalar, Whole
 from mazurka.frontend.kit.arithmetic import binary, conditional
 from mazurka.ir.expressions import ZERO, Choice, Const, Convert, Expr, Load
 from mazurka.ir.program import Assign, Check, Kind, Operation, Span
+from mazurka.search.reading import ANY
 
 
 def cell_address(place: ObjectPlace, offset: int) -> Expr:
@@ -51,6 +52,8 @@ def read(low: CLowering, place: ObjectPlace, span: Span) -> Scalar | Whole:
         _require_set(low, place, span)
     if isinstance(inner, FloatType) and not place.shared:
         return Scalar(inner, ZERO)
+    if has_any_value(low, place):
+        settle_value(low, place, span)
     if not place.shared and isinstance(place.address, Const):
         checks = read_checks(low, place)
         if checks:
@@ -76,8 +79,33 @@ def read_checks(low: CLowering, place: ObjectPlace) -> list[Check]:
     """What must hold before an object is read."""
     if low.automaton is None:
         return []
-    checks = written_check(low, place)
-    return pointer_checks(low, place) + checks
+    if has_any_value(low, place):
+        return pointer_checks(low, place)
+    return pointer_checks(low, place) + written_check(low, place)
+
+
+def has_any_value(low: CLowering, place: ObjectPlace) -> bool:
+    """Whether the object gets a value where it is read before it is written."""
+    chosen = isinstance(bare(place.type), IntegerType | PointerType)
+    return chosen and low.machine.limits.unwritten == ANY
+
+
+def settle_value(low: CLowering, place: ObjectPlace, span: Span) -> None:
+    """Give an object any value that is about to be read and was never written."""
+    if low.automaton is None or not low.reachable:
+        return
+    for check in written_check(low, place):
+        known, unknown, end = (low.label(span) for _ in range(3))
+        low.split(check.condition, span, f"{place.title} is written", known, unknown)
+        low.put(unknown, span)
+        value = choose_any(low, place.type, span, f"{place.title} has any value")
+        write(low, place, value, span)
+        if low.reachable:
+            low.go(end, span)
+        low.put(known, span)
+        if low.reachable:
+            low.go(end, span)
+        low.put(end, span)
 
 
 def _require_set(low: CLowering, place: ObjectPlace, span: Span) -> None:

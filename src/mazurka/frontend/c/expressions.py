@@ -42,7 +42,7 @@ from mazurka.frontend.c.types import (
     bare,
     is_scalar,
 )
-from mazurka.frontend.c.values import ObjectPlace, Scalar, Whole
+from mazurka.frontend.c.values import NOWHERE, ObjectPlace, Scalar, Whole
 from mazurka.frontend.kit.arithmetic import binary, boolean, unary
 from mazurka.frontend.kit.program import Label
 from mazurka.ir.expressions import ONE, ZERO, Const, Expr, Load, negate
@@ -242,6 +242,20 @@ def _check_overflow(
     low.step(Kind.LOCAL, span, text, operations=checks)
 
 
+def _require_known_pointers(
+    low: CLowering, left: Scalar, right: Scalar, span: Span, text: str
+) -> None:
+    """Leave runs undecided that compare a pointer which was never given a value with another one:
+    it is null or leads nowhere here, and might be equal to any in C."""
+    if left.constant == 0 or right.constant == 0 or low.automaton is None or not low.reachable:
+        return
+    unknown = [each.expr for each in (left, right) if each.constant is None]
+    message = f"`{text}` compares a pointer that was never given a value"
+    checks = [Check(binary("ne", e, Const(NOWHERE)), Fault.BOUND, message) for e in unknown]
+    if checks:
+        low.step(Kind.LOCAL, span, text, operations=checks)
+
+
 def _apply_to_pointers(
     low: CLowering, operator: str, left: Scalar, right: Scalar, type_: CType, span: Span, text: str
 ) -> Scalar:
@@ -249,6 +263,7 @@ def _apply_to_pointers(
         for each in (left, right):
             if each.inside is not None and each.inside[1]:
                 raise UnsupportedError.at(span, f"`{text}` compares pointers into bytes")
+        _require_known_pointers(low, left, right, span, text)
         return Scalar(INT, compute(operator, left.expr, right.expr, IntegerType("long", 64, True)))
     here = Span(span.file, span.line, span.column, span.end_column)
     node = tree.RefusedExpression(here, type_, text, "")

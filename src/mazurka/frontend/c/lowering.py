@@ -30,6 +30,7 @@ from mazurka.frontend.kit.builder import ThreadBuilder
 from mazurka.frontend.kit.program import Label, ProgramDraft, ThreadPlan
 from mazurka.ir.expressions import ZERO, Const, Expr
 from mazurka.ir.program import Assign, Kind, Location, Mode, Role, Span
+from mazurka.search.reading import UNDECIDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,7 @@ class Limits:
     max_depth: int = 8
     heap: int = 8
     overflow: bool = False
+    unwritten: str = UNDECIDED
 
 
 @dataclass(eq=False, slots=True)

@@ -35,6 +35,7 @@ from mazurka.frontend.kit.arithmetic import binary, both, conditional, either
 from mazurka.frontend.kit.shapes import CellDraft
 from mazurka.ir.expressions import ONE, ZERO, Binary, Const, Element, Expr, Load, negate
 from mazurka.ir.program import Assign, Check, Fault, Kind, Role, Span
+from mazurka.search.reading import REPORTED, UNWRITTEN
 
 
 def allocate(
@@ -124,8 +125,9 @@ def written_check(low: CLowering, place: ObjectPlace) -> list[Check]:
     known: Expr = ONE
     for inside, flag in flags:
         known = conditional(inside, Load(flag), known)
-    message = f"`{place.title}` is read before it is written, and may be anything"
-    return [Check(known, Fault.BOUND, message)]
+    message = f"`{place.title}` {UNWRITTEN}"
+    reported = low.machine.limits.unwritten == REPORTED
+    return [Check(known, Fault.MEMORY if reported else Fault.BOUND, message)]
 
 
 def note_written(low: CLowering, place: ObjectPlace, span: Span) -> list[Assign]:

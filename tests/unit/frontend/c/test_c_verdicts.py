@@ -100,9 +100,16 @@ def test_overflow_is_checked_on_request(tmp_path: Path) -> None:
     assert verdict(body, tmp_path, overflow=True) == ("violated", "range")
 
 
-def test_memory_that_was_never_written_is_undecided(tmp_path: Path) -> None:
+def test_memory_that_was_never_written_holds_any_value(tmp_path: Path) -> None:
     body = "int main(void) { int a[2]; assert(a[1] == 0); return 0; }"
-    assert verdict(body, tmp_path)[0] == "inconclusive"
+    assert verdict(body, tmp_path) == ("violated", "assert")
+
+
+def test_memory_that_was_never_written_is_undecided_where_races_are_looked_for(
+    tmp_path: Path,
+) -> None:
+    body = "int main(void) { int a[2]; assert(a[1] == a[1]); return 0; }"
+    assert verdict(body, tmp_path, properties=["race"])[0] == "inconclusive"
 
 
 def test_the_end_of_main_ends_everything(tmp_path: Path) -> None:
