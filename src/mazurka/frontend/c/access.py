@@ -58,12 +58,10 @@ def read(low: CLowering, place: ObjectPlace, span: Span) -> Scalar | Whole:
         checks = read_checks(low, place)
         if checks:
             low.step(Kind.LOCAL, span, f"read {place.title}", operations=checks)
-        return Scalar(inner, Load(place.address))
+        return Scalar(inner, _load(low, place))
     checks = read_checks(low, place)
     cell = Const(low.take_temporary(role_of(inner), span))
-    value: Expr = Load(place.address)
-    if isinstance(inner, IntegerType) and not place.direct and inner.bits < 64:
-        value = Convert(value, inner.bits, inner.signed)  # it may hold one of the other sign
+    value = _load(low, place)
     kind = Kind.ACCESS if place.shared else Kind.LOCAL
     low.step(
         kind,
@@ -73,6 +71,16 @@ def read(low: CLowering, place: ObjectPlace, span: Span) -> Scalar | Whole:
         atomic=isinstance(place.type, AtomicType),
     )
     return Scalar(inner, Load(cell))
+
+
+def _load(low: CLowering, place: ObjectPlace) -> Expr:
+    """The number that a cell holds, as one of the place's type: it may be one of the other sign."""
+    inner = bare(place.type)
+    if isinstance(inner, IntegerType) and inner.bits < 64:
+        expected = low.machine.expected
+        if place.viewed or (low.automaton is not None and expected.has_two_signs(inner.bits)):
+            return Convert(Load(place.address), inner.bits, inner.signed)
+    return Load(place.address)
 
 
 def read_checks(low: CLowering, place: ObjectPlace) -> list[Check]:

@@ -125,6 +125,9 @@ def _between_pointers(
 ) -> Scalar:
     if isinstance(old.target, FunctionType) or isinstance(new.target, FunctionType):
         return Scalar(new, value.expr)
+    if value.constant != 0:
+        note_signs(low, old.target, "from")
+        note_signs(low, new.target, "to")
     if value.inside is not None and not _is_bytes(new.target):
         return _from_bytes(low, value, new, node)
     if _is_bytes(new.target):
@@ -141,6 +144,14 @@ def _between_pointers(
         note_origin(low, old.target)
     require_view(low, held, _element(new.target), node.span, node.text)
     return held
+
+
+def note_signs(low: CLowering, target: CType, way: str) -> None:
+    """Note of which integers there is a pointer that is converted, or the result of that."""
+    for part in low.machine.layouts.parts(target):
+        inner = bare(part.type)
+        if isinstance(inner, IntegerType) and inner.bits < 64:
+            low.machine.found.signs.add((way, inner.bits, inner.signed))
 
 
 def _is_bytes(type_: CType) -> bool:

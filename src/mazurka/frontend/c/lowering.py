@@ -53,6 +53,8 @@ class KnownFacts:
     """The types of these objects."""
     voided: frozenset[tuple[object, ...]] = frozenset()
     """What pointers have been converted to `void *` or to another type lead to."""
+    signs: frozenset[tuple[str, int, bool]] = frozenset()
+    """Integers, by width and sign, that pointers lead to which are converted, "from" and "to"."""
     moved: bool = False
     """Some pointer is moved inside of its array."""
     frees: bool = False
@@ -76,6 +78,13 @@ class KnownFacts:
     watched: tuple[tuple[int, int, int], ...] = ()
     """Objects without first values: first cell, the one behind the last, and the first of the cells
     that say which ones have been written."""
+
+    def has_two_signs(self, bits: int) -> bool:
+        """Whether memory of signed integers may be accessed as unsigned ones, or the reverse."""
+        return any(
+            ("from", bits, sign) in self.signs and ("to", bits, not sign) in self.signs
+            for sign in (False, True)
+        )
 
     def without_addresses(self) -> KnownFacts:
         """What does not depend on where objects lie; addresses change until the rest is settled."""
@@ -101,6 +110,7 @@ class Discoveries:
     unset: set[str] = field(default_factory=set)
     mutex_kinds: bool = False
     voided: set[tuple[object, ...]] = field(default_factory=set)
+    signs: set[tuple[str, int, bool]] = field(default_factory=set)
     moved: bool = False
     frees: bool = False
     kept_by_threads: bool = False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.lives import begin_lives, give_life, runs_again, scope_of
@@ -54,7 +56,8 @@ def follow(low: CLowering, pointer: Scalar, type_: CType, title: str, span: Span
     if isinstance(address, Const) and 0 < address.value < len(low.program.storage.cells):
         owner = low.program.storage.cells[address.value].owner
         shared = owner is None or owner != low.number
-    return ObjectPlace(type_, address, shared, title, direct=_is_known(low, address, type_))
+    known = _is_known(low, address, type_)
+    return ObjectPlace(type_, address, shared, title, direct=known, viewed=True)
 
 
 def _is_known(low: CLowering, address: Expr, type_: CType) -> bool:
@@ -154,8 +157,9 @@ def _member(low: CLowering, node: tree.Member) -> ObjectPlace:
     way = node.record.find(node.name)
     if way is None:
         raise low.refuse(node, f"`{node.text}`: there is no member `{node.name}`")
-    record, address, bits = node.record, base.address, None
+    record, address, bits, viewed = node.record, base.address, None, base.viewed
     for member in way:
+        viewed = viewed or record.union
         address = binary("add", address, Const(low.machine.layouts.field_cell(record, member)))
         bits = member.bits
         if isinstance(member.type, RecordType):
@@ -164,7 +168,8 @@ def _member(low: CLowering, node: tree.Member) -> ObjectPlace:
         raise low.refuse(node, f"`{node.text}`: members of this union share memory in part only")
     if isinstance(base.type, AtomicType):
         raise low.refuse(node, "members of an atomic structure cannot be accessed")
-    return base.at(way[-1].type, address, node.text, bits)
+    found = base.at(way[-1].type, address, node.text, bits)
+    return replace(found, viewed=viewed)
 
 
 @denotes(tree.Subscript)

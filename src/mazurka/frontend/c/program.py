@@ -97,6 +97,7 @@ def _collect(machine: CProgram) -> KnownFacts:
         objects=tuple(machine.objects),
         shapes=tuple(machine.shapes),
         voided=frozenset(found.voided | expected.voided),
+        signs=frozenset(found.signs | expected.signs),
         moved=found.moved or expected.moved,
         frees=found.frees or expected.frees,
         texts=tuple(find_texts(machine)),

@@ -285,7 +285,8 @@ class Layouts:
         members = [self.parts(member.type) for member in type_.body.fields]
         longest = max(members, key=len, default=())
         if all(
-            part.offset == other.offset and cell_class(part.type) == cell_class(other.type)
+            (part.offset, part.bits, cell_class(part.type))
+            == (other.offset, other.bits, cell_class(other.type))
             for each in members
             for part, other in zip(each, longest, strict=False)
         ):

@@ -115,6 +115,8 @@ class ObjectPlace:
     """The key of a variable that may be without a value."""
     direct: bool = True
     """Whether the object is known to exist: no pointer led to it."""
+    viewed: bool = False
+    """Whether a pointer or a union led to it: the cell may hold a number of the other sign."""
     root: int = 0
     """An address inside the object where `address` does not show one."""
 
