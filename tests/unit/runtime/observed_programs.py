@@ -89,23 +89,44 @@ def find(
 
     `everywhere`: all places are points from the start, and so they are not listed.
     """
+    (found,) = find_at(folder, source, [bound], everywhere, algorithm)
+    return found
+
+
+def find_at(
+    folder: Path,
+    source: str,
+    bounds: Sequence[int | None],
+    everywhere: bool = False,
+    algorithm: str = "algorithm-2",
+) -> list[Found]:
+    """Do the same at several bounds under one control.
+
+    Each search knows the points that the one before it has learned.  If bounds rise, its own lower
+    levels would have taught it these; without a bound there are no such levels.
+    """
+    assert everywhere or len(bounds) == 1 or None not in bounds
+    assert everywhere or list(bounds) == sorted(bounds, key=str)
     module = module_of(folder, source)
     outcomes: set[Any] = set()
 
-    def search() -> Explored:
+    def search(bound: int | None) -> Explored:
         outcomes.clear()
         if everywhere:
             learned.points.update(range(len(sites)))
         options = RunOptions(stop_at_first=False)
         return explore(program, bound, algorithm, options)
 
+    found = []
     with observed(module, lambda: outcomes.add(module.program())) as program:
-        explored = program.supervise(search)
-        assert program.code.functions > 0
-        known = () if everywhere else map(site_of, learned.points)
-        points = {f"{site.role} {site.text}" for site in known}
-        restarts, strangers = program.restarts, program.not_observed
-    return Found(explored, set(outcomes), points, restarts, strangers)
+        for bound in bounds:
+            explored = program.supervise(lambda bound=bound: search(bound))
+            assert program.code.functions > 0
+            known = () if everywhere else map(site_of, learned.points)
+            points = {f"{site.role} {site.text}" for site in known}
+            seen = Found(explored, set(outcomes), points, program.restarts, program.not_observed)
+            found.append(seen)
+    return found
 
 
 class Trail(Decider):

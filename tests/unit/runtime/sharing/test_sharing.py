@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
-from observed_programs import find, follow, module_of, observed
+from observed_programs import find, find_at, follow, module_of, observed
 from runtime_deciders import Enumerate
 
 from mazurka.runtime.exploring.observed_program import RelearnError
@@ -235,9 +235,10 @@ def _indented(lines: list[str]) -> str:
 def test_leaving_points_out_loses_nothing(tmp_path: Path, seed: int) -> None:
     """The outcomes with learned points are those with points everywhere, at every bound."""
     source = random_program(seed)
-    for bound in (0, 1, None):
-        few = find(tmp_path, source, bound)
-        all_of_them = find(tmp_path, source, bound, everywhere=True)
+    learning = [*find_at(tmp_path, source, [0, 1]), find(tmp_path, source)]
+    bounds = (0, 1, None)
+    whole = find_at(tmp_path, source, bounds, everywhere=True)
+    for bound, few, all_of_them in zip(bounds, learning, whole, strict=True):
         assert few.explored.complete
         assert all_of_them.explored.complete
         assert few.outcomes == all_of_them.outcomes, (bound, source)
