@@ -13,12 +13,14 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from mazurka.bench.speed import CASES
+from mazurka.cluster.ray_crew import Connection, Post, RayCrew, import_ray
+from mazurka.ir.program import Program
 from mazurka.search import SearchOptions, Silent, Statistics
-from mazurka.stateful.cluster.part import PartOptions
-from mazurka.stateful.cluster.ray_crew import Connection, RayCrew, import_ray
+from mazurka.stateful.cluster.part import PartOptions, StatePart
 from mazurka.stateful.cluster.search import ClusterSearch
 from mazurka.stateful.quotient import code_for
 from mazurka.stateful.strategies.full import STRATEGY
@@ -73,16 +75,19 @@ def main() -> int:
     runs = [STRATEGY.run(program, OPTIONS, Silent()).statistics for _ in range(given.repeat)]
     first = fastest(runs)
     tell("one process", first, first)
-    same = True
+    same, bare = True, replace(program)
+
+    def given_at(post: Post) -> tuple[Program, PartOptions, int]:
+        return bare, replace(PARTS, parts=post.size, neighbours=post.neighbours), post.number
+
     for workers in map(int, given.workers.split(",")):
         with nodes(workers) as connection:
             runs, taken = [], []
             for _ in range(given.repeat):
-                crew = RayCrew(connection, program, PARTS, workers)
-                search = ClusterSearch(code_for(program, OPTIONS), OPTIONS, Silent(), crew)
-                runs.append(search.run().statistics)
-                taken.append(sum(search.ask_all("processor_seconds")))
-                crew.dismiss()
+                with RayCrew(connection, workers, StatePart, given_at) as crew:
+                    search = ClusterSearch(code_for(program, OPTIONS), OPTIONS, Silent(), crew)
+                    runs.append(search.run().statistics)
+                    taken.append(sum(search.ask_all("processor_seconds")))
         name = f"{workers} node{'s' if workers > 1 else ''}, Ray"
         same &= tell(name, fastest(runs), first, f"{min(taken):>12.2f}")
     return 0 if same else 1

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from mazurka.cluster.crew import LostWorkerError
 from mazurka.ir.program import Program
 from mazurka.search import SearchOptions, SearchResult, Silent
-from mazurka.stateful.cluster.crew import LostWorkerError
 from mazurka.stateful.cluster.part import PartOptions, StatePart
 from mazurka.stateful.cluster.search import ClusterSearch
 from mazurka.stateful.quotient import code_for
@@ -31,24 +31,15 @@ class Handle:
 
 
 class LocalCrew:
-    """Workers within this process (`mazurka.stateful.cluster.crew`)."""
+    """Workers within this process (`mazurka.cluster.crew`)."""
 
-    def __init__(
-        self, program: Program, options: SearchOptions, workers: int, *, seed: int = 0
-    ) -> None:
-        self.size = workers
+    def __init__(self, subjects: Sequence[Any], *, seed: int = 0) -> None:
+        """`subjects`: the object that each worker has."""
+        self.subjects = list(subjects)
+        self.size = len(self.subjects)
         self.chance = random.Random(seed)
-        self.asked = PartOptions(
-            properties=options.properties,
-            symmetry=options.symmetry,
-            limit_bytes=options.limit_bytes,
-            parts=workers,
-        )
-        self.parts: list[Any] = [
-            StatePart(program, self.asked, number) for number in range(workers)
-        ]
         self.queues: list[deque[tuple[str, Sequence[Any], list[Handle]]]] = [
-            deque() for _ in range(workers)
+            deque() for _ in range(self.size)
         ]
         self.lost: set[int] = set()
 
@@ -59,11 +50,13 @@ class LocalCrew:
 
     def get(self, handles: Sequence[Handle]) -> list[Any]:
         while not all(handle.ready for handle in handles):
-            able = [worker for worker in range(self.size) if self.can_go_on(worker)]
-            if not able:
-                raise LostWorkerError("nobody answers")
-            self.go_on(self.chance.choice(able))
+            self.go_on()
         return [handle.answer for handle in handles]
+
+    def find_ready(self, handles: Sequence[Handle], seconds: float) -> list[Handle]:
+        while not any(handle.ready for handle in handles):
+            self.go_on()
+        return [handle for handle in handles if handle.ready]
 
     def can_go_on(self, worker: int) -> bool:
         if worker in self.lost or not self.queues[worker]:
@@ -71,23 +64,36 @@ class LocalCrew:
         _, given, _ = self.queues[worker][0]
         return all(each.ready for each in given if isinstance(each, Handle))
 
-    def go_on(self, worker: int) -> None:
+    def go_on(self) -> None:
+        """Let some worker do the next thing that it was asked."""
+        able = [worker for worker in range(self.size) if self.can_go_on(worker)]
+        if not able:
+            raise LostWorkerError("nobody answers")
+        worker = self.chance.choice(able)
         method, given, handles = self.queues[worker].popleft()
         values = [each.answer if isinstance(each, Handle) else each for each in given]
-        found = getattr(self.parts[worker], method)(*values)
+        found = getattr(self.subjects[worker], method)(*values)
         for handle, answer in zip(handles, found if len(handles) > 1 else [found], strict=True):
             handle.answer = answer.copy() if isinstance(answer, np.ndarray) else answer
             handle.ready = True
 
-    def dismiss(self) -> None:
-        self.queues.clear()
+
+def make_parts(program: Program, options: SearchOptions, workers: int) -> list[StatePart]:
+    """A part of the states for each worker."""
+    asked = PartOptions(
+        properties=options.properties,
+        symmetry=options.symmetry,
+        limit_bytes=options.limit_bytes,
+        parts=workers,
+    )
+    return [StatePart(program, asked, number) for number in range(workers)]
 
 
 def by_parts(workers: int, seed: int = 0, kind: type[ClusterSearch] = ClusterSearch) -> Search:
     """The search by so many parts."""
 
     def search(program: Program, options: SearchOptions) -> SearchResult:
-        crew = LocalCrew(program, options, workers, seed=seed)
+        crew = LocalCrew(make_parts(program, options, workers), seed=seed)
         return kind(code_for(program, options), options, Silent(), crew).run()
 
     return search

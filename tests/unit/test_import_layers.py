@@ -22,7 +22,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("ir.passes",),
     ("ir.native",),
     ("analysis", "frontend.kit", "search"),
-    ("frontend", "compiled", "ltl", "marked_search"),
+    ("frontend", "compiled", "ltl", "marked_search", "cluster"),
     ("stateful", "stateless", "symbolic"),
     ("auto", "report"),
     ("runtime.core",),

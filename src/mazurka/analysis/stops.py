@@ -8,6 +8,7 @@ assumptions: then the verdict may be about nothing.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from typing import NamedTuple
 
 from mazurka.analysis.standstill import Standstill, find_failed_assumptions
 from mazurka.ir.interpreter import Interpreter, State
@@ -15,6 +16,16 @@ from mazurka.ir.program import Kind, Program, Span
 
 MOST_STATES = 200_000
 """How many states are kept to count each once; beyond that the count is a lower bound."""
+
+
+class StopFacts(NamedTuple):
+    """What `Stops` knows of states in which nobody moves."""
+
+    excused: frozenset[State]
+    spans: frozenset[Span]
+    sampled: bool
+    ended_freely: bool
+    stopped: bool
 
 
 class Stops:
@@ -57,6 +68,24 @@ class Stops:
             self.excused.add(tuple([state[address] for address in self.counted_cells]))
         else:
             self.sampled = True
+
+    def add(self, other: StopFacts) -> None:
+        """Take over what another search of the program has met, in other executions."""
+        self.excused |= other.excused
+        self.spans |= other.spans
+        self.sampled |= other.sampled
+        self.ended_freely |= other.ended_freely
+        self.stopped |= other.stopped
+
+    def facts(self) -> StopFacts:
+        """What was met by a search over schedules, as something that can be sent."""
+        return StopFacts(
+            frozenset(self.excused),
+            frozenset(self.spans),
+            self.sampled,
+            self.ended_freely,
+            self.stopped,
+        )
 
     def note_quiet(self, state: State, stopped: Collection[int], *, excused: bool) -> None:
         """Take notice of a state in which threads go round for ever and nothing else happens."""

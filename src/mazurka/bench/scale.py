@@ -17,13 +17,13 @@ from mazurka.bench import speed, spin
 from mazurka.bench.curves import Curve, Panel, draw_panels
 from mazurka.bench.figures import Figures, repeat
 from mazurka.bench.harness import Announce, Benchmark, Case, Line, Measured, figures_of, times
+from mazurka.cluster.ray_crew import LOCAL, Connection
 from mazurka.errors import MazurkaError
 from mazurka.ir.program import Program
 from mazurka.report.observer import bytes_text
 from mazurka.search import SearchOptions, Silent
 from mazurka.search.registry import load_strategy
 from mazurka.search.resources import processors
-from mazurka.stateful.cluster.ray_crew import LOCAL, Connection
 
 MAZURKA, GPU, CLUSTER, SPIN = "mazurka", "gpu", "cluster", "spin"
 COLUMNS = {

@@ -75,14 +75,6 @@ DEVICE = Option(
     implies="full",
 )
 
-CLUSTER = Option(
-    name="cluster",
-    default="",
-    help="Search on a Ray cluster, breadth-first: its address, or auto for the one that runs, or"
-    " else one of this machine alone.",
-    implies="full",
-)
-
 # --- transactions -----------------------------------------------------------------------------
 
 

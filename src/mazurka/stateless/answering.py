@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from mazurka.analysis.stops import Stops
+from mazurka.cluster.option import CLUSTER, asked_workers
 from mazurka.errors import InternalError
 from mazurka.ir.passes.liveness import find_restarts
 from mazurka.ir.program import Program
@@ -28,6 +30,7 @@ from mazurka.search import (
     Violation,
 )
 from mazurka.search.resources import default_limit_bytes, resident_bytes
+from mazurka.stateless.branches import BranchSearch, BranchWorker
 from mazurka.stateless.explored import Exceeded, Explored, RunOptions
 from mazurka.stateless.iterative import REDUCTIONS
 from mazurka.stateless.models.execution import IRExecution, PlainIRExecution
@@ -64,26 +67,49 @@ class _Answering:
         self.bytes_before = resident_bytes()
 
     def answer(self) -> SearchResult:
-        execution = IRExecution(self.program)
-        found = self.explore(execution)
         notes: tuple[str, ...] = (STARTED_AGAIN,) if self.again else ()
+        if self.options.value(CLUSTER):
+            found, stops, more = self.explore_on_cluster()
+            notes += more
+        else:
+            execution = IRExecution(self.program)
+            found, stops = self.explore(execution), execution.stops
         if not found.failures:
-            notes += execution.stops.notes(
-                complete=not found.limits, properties=self.options.properties
-            )
+            notes += stops.notes(complete=not found.limits, properties=self.options.properties)
         result = SearchResult(count_statistics(found), find_violation(found), found.limits, notes)
         if not self.options.self_check or CUT_SHORT.intersection(found.limits):
             return result
         return replace(result, notes=(*notes, self.check_again(found)))
 
     def explore(self, execution: IRExecution) -> Explored:
-        options = RunOptions(
+        return self.search(execution, self.run_options, self.progress).run()
+
+    @property
+    def run_options(self) -> RunOptions:
+        return RunOptions(
             stop_at_first=self.options.stop_at_first,
             limit_seconds=self.options.limit_seconds,
             report_every=PULSE_SECONDS,
             ignored=PRESERVED - self.options.properties,
         )
-        return self.search(execution, options, self.progress).run()
+
+    def explore_on_cluster(self) -> tuple[Explored, Stops, tuple[str, ...]]:
+        """Explore by the workers of a cluster; also what is to be said about that."""
+        from mazurka.cluster.ray_crew import Connection, Post, RayCrew
+
+        options, workers = self.options, asked_workers(self.options)
+        bare = replace(self.program)  # without what was worked out about it, which cannot be sent
+
+        def given(post: Post) -> tuple[object, ...]:
+            share = None if options.limit_bytes is None else options.limit_bytes // post.size
+            return bare, self.search.name, self.run_options, share
+
+        with (
+            Connection(options.value(CLUSTER), workers, self.observer) as connection,
+            RayCrew(connection, workers, BranchWorker, given) as crew,
+        ):
+            search = BranchSearch(self.program, self.run_options, crew, self.progress)
+            return search.run(), search.stops, (*search.notes, crew.described)
 
     def progress(self, found: Explored) -> None:
         self.observer.progress(count_statistics(found))

@@ -10,15 +10,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.soundness.cluster_searches import LocalCrew, by_parts
+from tests.soundness.cluster_searches import LocalCrew, by_parts, make_parts
 from tests.soundness.shared_searches import EVERYTHING, FIRST, difference
 from tests.unit.ir.programs import crossed_locks, lost_update, modular_counters
 
+from mazurka.cluster.crew import ClusterError
 from mazurka.errors import InternalError, OptionError
 from mazurka.ir.native.step import native
 from mazurka.search import LOST_WORKER, SearchOptions, SearchResult, Silent, Statistics
 from mazurka.stateful.cluster import part, search
-from mazurka.stateful.cluster.crew import ClusterError
 from mazurka.stateful.cluster.search import ClusterSearch, PartRound
 from mazurka.stateful.searches import conduct
 from mazurka.stateful.strategies.full import STRATEGY, refuse
@@ -46,7 +46,7 @@ def run(
     observer: Silent | None = None,
     kind: type[ClusterSearch] = ClusterSearch,
 ) -> SearchResult:
-    crew = LocalCrew(COUNTERS, options, workers)
+    crew = LocalCrew(make_parts(COUNTERS, options, workers))
     return kind(native(COUNTERS), options, observer or Silent(), crew).run()
 
 
@@ -62,9 +62,9 @@ def test_parts_count_as_one_process_does(workers: int) -> None:
 
 
 def test_each_state_is_in_the_part_that_it_belongs_to() -> None:
-    crew = LocalCrew(COUNTERS, OPTIONS, 2)
+    crew = LocalCrew(make_parts(COUNTERS, OPTIONS, 2))
     ClusterSearch(native(COUNTERS), OPTIONS, Silent(), crew).run()
-    sizes = [each.store.size for each in crew.parts]
+    sizes = [each.store.size for each in crew.subjects]
     assert sum(sizes) == STATES
     assert min(sizes) > STATES // 4  # hashes are spread evenly
 
@@ -118,7 +118,7 @@ class LosingCrew(LocalCrew):
     ("method", "after"), [("begin", 0), ("expand", 1), ("expand", 40), ("receive", 21)]
 )
 def test_a_lost_worker_leaves_it_open(method: str, after: int) -> None:
-    crew = LosingCrew(COUNTERS, OPTIONS, 2, method=method, after=after)
+    crew = LosingCrew(make_parts(COUNTERS, OPTIONS, 2), method=method, after=after)
     result = ClusterSearch(native(COUNTERS), OPTIONS, Silent(), crew).run()
     assert result.limits == (LOST_WORKER,)
     assert result.violation is None
@@ -126,7 +126,7 @@ def test_a_lost_worker_leaves_it_open(method: str, after: int) -> None:
 
 
 def test_a_violation_whose_way_is_lost_is_not_reported() -> None:
-    crew = LosingCrew(crossed_locks(), FIRST, 2, method="go_back", after=0)
+    crew = LosingCrew(make_parts(crossed_locks(), FIRST, 2), method="go_back", after=0)
     result = ClusterSearch(native(crossed_locks()), FIRST, Silent(), crew).run()
     assert (result.limits, result.violation) == ((LOST_WORKER,), None)
 
@@ -181,8 +181,8 @@ def test_the_comparison_with_one_process_would_notice(
 
 
 def test_a_part_that_takes_others_states_for_its_own_is_noticed() -> None:
-    crew = LocalCrew(COUNTERS, EVERYTHING, 2)
-    crew.parts[1] = part.StatePart(COUNTERS, crew.asked, 0)
+    crew = LocalCrew(make_parts(COUNTERS, EVERYTHING, 2))
+    crew.subjects[1] = make_parts(COUNTERS, EVERYTHING, 2)[0]
     with pytest.raises(InternalError):
         ClusterSearch(native(COUNTERS), EVERYTHING, Silent(), crew).run()
 
@@ -208,8 +208,8 @@ def test_states_that_are_taken_for_sent_are_missed(monkeypatch: pytest.MonkeyPat
 
 
 def test_another_version_of_mazurka_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    crew = LocalCrew(COUNTERS, OPTIONS, 2)
-    monkeypatch.setattr(crew.parts[1], "describe", lambda: "mazurka 0.0")
+    crew = LocalCrew(make_parts(COUNTERS, OPTIONS, 2))
+    monkeypatch.setattr(crew.subjects[1], "describe", lambda: "mazurka 0.0")
     with pytest.raises(ClusterError, match="worker 2 has another version"):
         ClusterSearch(native(COUNTERS), OPTIONS, Silent(), crew).run()
 

@@ -7,14 +7,15 @@ from dataclasses import replace
 
 import pytest
 from tests.soundness.shared_searches import EVERYTHING, Search, difference
-from tests.unit.ir.programs import crossed_locks, modular_counters
+from tests.unit.ir.programs import Builder, crossed_locks, modular_counters, put
 
+from mazurka.cluster.ray_crew import Connection, RayCrew, import_ray
 from mazurka.errors import OptionError
 from mazurka.ir.native.step import native
 from mazurka.ir.program import Program
 from mazurka.search import LOST_WORKER, SearchOptions, SearchResult, Silent, Statistics
-from mazurka.stateful.cluster.part import PartOptions
-from mazurka.stateful.cluster.ray_crew import Connection, RayCrew, import_ray
+from mazurka.search.registry import load_strategy
+from mazurka.stateful.cluster.part import PartOptions, StatePart
 from mazurka.stateful.cluster.search import ClusterSearch
 from mazurka.stateful.searches import conduct
 from mazurka.stateful.strategies.full import STRATEGY
@@ -64,6 +65,19 @@ def test_a_cluster_changes_nothing(address: str) -> None:
     assert difference(crossed_locks(), on_cluster(address)) is None
 
 
+def test_schedules_are_shared_out(address: str) -> None:
+    """Of three threads that write one cell each order is a partial order: 3! of them."""
+    builder = Builder()
+    cell = builder.shared("x", 0, 3)
+    for number in range(3):
+        builder.thread().line(put(cell, number + 1))
+    options = replace(EVERYTHING, properties=frozenset({"assert"}), order="dfs")
+    strategy = load_strategy("source-dpor")
+    found = strategy.run(builder.program(), replace(options, tuning={"cluster": address}), Silent())
+    assert (found.statistics.executions, found.limits) == (6, ())
+    assert found.notes == ("searched by 2 workers on 2 machines of a cluster",)
+
+
 class Killer(Silent):
     """Kills a worker when the search has told of some progress."""
 
@@ -79,10 +93,13 @@ def test_killing_a_worker_leaves_it_open(
 ) -> None:
     monkeypatch.setattr(conduct, "FIRST_SLICE", 16)
     program, killer = modular_counters(4, 9), Killer()
-    asked = PartOptions(properties=EVERYTHING.properties, symmetry=False, limit_bytes=1 << 24)
-    killer.crew = crew = RayCrew(connection, program, asked, 2)
-    result = ClusterSearch(native(program), EVERYTHING, killer, crew).run()
-    crew.dismiss()
+    asked = PartOptions(
+        properties=EVERYTHING.properties, symmetry=False, limit_bytes=1 << 24, parts=2
+    )
+    given = lambda post: (replace(program), asked, post.number)  # noqa: E731
+    with RayCrew(connection, 2, StatePart, given) as crew:
+        killer.crew = crew
+        result = ClusterSearch(native(program), EVERYTHING, killer, crew).run()
     assert (result.limits, result.violation) == ((LOST_WORKER,), None)
     assert result.statistics.states < 9**4
 

@@ -1,5 +1,5 @@
 """Breadth-first search by a cluster: each worker has a part of the states, and sends the others.
 
-`part` is what a worker does, `search` is who leads them, `crew` how these reach each other, and
-`ray_crew` the only module that knows Ray.
+`part` is what a worker does, `search` is who leads them; `mazurka.cluster` is how these reach each
+other.
 """

@@ -25,11 +25,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from mazurka.cluster.crew import ClusterCrew, ClusterError, LostWorkerError
 from mazurka.errors import InternalError
 from mazurka.ir.native.step import NativeProgram
 from mazurka.search import LOST_WORKER, Move, Observer, SearchOptions, SearchResult, Statistics
 from mazurka.stateful import blocks
-from mazurka.stateful.cluster.crew import ClusterError, LostWorkerError, PartCrew
 from mazurka.stateful.cluster.part import PartFinding, PartReport, describe_layout
 from mazurka.stateful.searches.conduct import SLICE_TRANSITIONS
 from mazurka.stateful.searches.levels import LevelConductor
@@ -54,7 +54,7 @@ class PartRound:
 
 class ClusterSearch:
     def __init__(
-        self, native: NativeProgram, options: SearchOptions, observer: Observer, crew: PartCrew
+        self, native: NativeProgram, options: SearchOptions, observer: Observer, crew: ClusterCrew
     ) -> None:
         self.native = native
         self.crew = crew

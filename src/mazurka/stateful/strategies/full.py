@@ -21,12 +21,12 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from mazurka.cluster.option import CLUSTER, asked_workers
 from mazurka.errors import OptionError
 from mazurka.ir.program import Program
 from mazurka.search import CUT_SHORT, Observer, SearchOptions, SearchResult, Strategy
 from mazurka.search.resources import address_space_is_limited
 from mazurka.stateful.variants import (
-    CLUSTER,
     DEVICE,
     HASHES,
     STORE,
@@ -106,27 +106,30 @@ def run_on_device(
 
 
 def run_on_cluster(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
-    from mazurka.stateful.cluster.part import PartOptions
-    from mazurka.stateful.cluster.ray_crew import Connection, RayCrew
+    from mazurka.cluster.ray_crew import Connection, Post, RayCrew
+    from mazurka.stateful.cluster.part import PartOptions, StatePart
     from mazurka.stateful.cluster.search import ClusterSearch
     from mazurka.stateful.quotient import code_for
 
-    options = replace(options, order="bfs")
-    asked = options.value(WORKERS) if WORKERS.name in options.tuning else None
-    asked_of_parts = PartOptions(
-        properties=options.properties, symmetry=options.symmetry, limit_bytes=options.limit_bytes
-    )
-    connection = Connection(options.value(CLUSTER), asked, observer)
-    try:
-        crew = RayCrew(connection, program, asked_of_parts, asked)
-        try:
-            code = code_for(program, options)
-            found = ClusterSearch(code, options, observer, crew).run()
-            return replace(found, notes=(*found.notes, crew.described))
-        finally:
-            crew.dismiss()
-    finally:
-        connection.close()
+    options, workers = replace(options, order="bfs"), asked_workers(options)
+    bare = replace(program)  # without what was worked out about it, which cannot be sent
+
+    def given(post: Post) -> tuple[Program, PartOptions, int]:
+        asked = PartOptions(
+            properties=options.properties,
+            symmetry=options.symmetry,
+            limit_bytes=options.limit_bytes,
+            parts=post.size,
+            neighbours=post.neighbours,
+        )
+        return bare, asked, post.number
+
+    with (
+        Connection(options.value(CLUSTER), workers, observer) as connection,
+        RayCrew(connection, workers, StatePart, given) as crew,
+    ):
+        found = ClusterSearch(code_for(program, options), options, observer, crew).run()
+        return replace(found, notes=(*found.notes, crew.described))
 
 
 def run_on_disk(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:

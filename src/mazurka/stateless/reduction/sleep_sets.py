@@ -30,7 +30,7 @@ import math
 import time
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from mazurka.errors import InternalError
 from mazurka.stateless.explored import (
@@ -52,6 +52,16 @@ from mazurka.stateless.search import NOBODY, Node, Search
 BOUND = "bound"
 """The kind of failure that is a limit of the analysis, not an error in the program."""
 DEADLOCK = "deadlock"
+
+
+@dataclass(frozen=True)
+class BranchTurn:
+    """A move with which a branch of the tree of runs begins."""
+
+    move: Move
+    before: frozenset[Move] = frozenset()
+    """The moves from the same node whose branches are explored elsewhere, and count as explored
+    before this one."""
 
 
 class SleepingNode(Node):
@@ -92,9 +102,16 @@ class ScheduleSearch(Search[SleepingNode]):
     uses_sleep_sets = True
 
     def __init__(
-        self, program: Runnable, options: RunOptions | None = None, progress: Progress | None = None
+        self,
+        program: Runnable,
+        options: RunOptions | None = None,
+        progress: Progress | None = None,
+        *,
+        branch: Sequence[BranchTurn] = (),
     ) -> None:
+        """`branch`: how all runs begin; others explore the rest (`stateless.branches`)."""
         super().__init__(program, options, progress)
+        self.turns = tuple(branch)
         self.foresight = program if isinstance(program, Foresight) else RecordedForesight()
         self.trace = EventOrder()
         self.unfinished: Events = 0
@@ -110,6 +127,18 @@ class ScheduleSearch(Search[SleepingNode]):
     @abstractmethod
     def choose(self, position: int) -> Action | None:
         """Choose what to do at a node; None if nothing is left.  Asking twice changes nothing."""
+
+    def choose_in_branch(self, position: int) -> Action | None:
+        """Choose what to do at a node; where the branch begins that is given."""
+        if position >= len(self.turns):
+            return self.choose(position)
+        node, move = self.nodes[position], self.turns[position].move
+        for action in node.awake():
+            if action.move == move:
+                return action
+        if move not in node.explored:
+            raise InternalError(f"a branch begins with {move}, which cannot be taken or sleeps")
+        return None
 
     @abstractmethod
     def look_back(self) -> None:
@@ -181,7 +210,7 @@ class ScheduleSearch(Search[SleepingNode]):
         for life in self.foresight.arrive(pending):
             self._begin(life)
         self.enter()
-        action = self.choose(len(self.trace))
+        action = self.choose_in_branch(len(self.trace))
         if action is None:
             raise Abandon
         self.take(action)
@@ -213,7 +242,16 @@ class ScheduleSearch(Search[SleepingNode]):
         sleep = {} if by is None or not self.uses_sleep_sets else self.still_asleep(by)
         depth = len(self.trace)
         self.nodes.append(SleepingNode(depth, actions, foresight.rank(enabled), sleep))
+        if depth < len(self.turns):
+            self.leave_to_others(self.nodes[-1], self.turns[depth].before)
         self.note_arrival(depth, by)
+
+    def leave_to_others(self, node: SleepingNode, moves: frozenset[Move]) -> None:
+        """Take moves from a node for explored: what follows them is explored elsewhere."""
+        for action in node.enabled:
+            if action.move in moves:
+                node.explored.add(action.move)
+                node.sleep[action.move] = action
 
     def still_asleep(self, by: Action) -> dict[Move, Action]:
         """What sleeps on after an action: one that depends on it may now lead somewhere else."""
@@ -273,7 +311,7 @@ class ScheduleSearch(Search[SleepingNode]):
         return super().back_up()
 
     def choose_again(self, node: SleepingNode) -> int:
-        self._action = action = self.choose(node.depth)
+        self._action = action = self.choose_in_branch(node.depth)
         if action is None:
             return NOBODY
         self.foresight.cut(node.depth)

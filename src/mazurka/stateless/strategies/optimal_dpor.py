@@ -13,4 +13,8 @@ from __future__ import annotations
 
 from mazurka.stateless.families import schedule_strategy
 
-STRATEGY = schedule_strategy("optimal-dpor", "schedules, each trace once and no run in vain")
+STRATEGY = schedule_strategy(
+    "optimal-dpor",
+    "schedules, each trace once and no run in vain",
+    undivided="whose wakeup trees come from runs that other workers would make",
+)

@@ -1,10 +1,10 @@
 """The workers of a cluster as actors of Ray.
 
-Each worker is an actor with a processor of its own.  Batches of states are answers of actors: Ray
-keeps them in the shared memory of a machine's object store, sends them to other machines where they
-are asked for, and workers read them there without a copy.
+Each worker is an actor with a processor of its own.  Large answers, such as batches of states, lie
+in the shared memory of a machine's object store; Ray sends them to other machines where they are
+asked for, and workers read them there without a copy.
 
-Nothing is tried again: an actor that is restarted would have lost its states.
+Nothing is tried again: an actor that is restarted would have lost what it knew.
 """
 
 from __future__ import annotations
@@ -13,16 +13,14 @@ import logging
 import os
 import pickle
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from mazurka.cluster.crew import ClusterError, LostWorkerError
 from mazurka.errors import InternalError, MazurkaError, OptionError
-from mazurka.ir.program import Program
 from mazurka.search import Observer
 from mazurka.search.resources import processors, refuse_many
-from mazurka.stateful.cluster.crew import ClusterError, LostWorkerError
-from mazurka.stateful.cluster.part import PartOptions, StatePart
 
 AUTO = "auto"
 """The address of a cluster that runs already; if none does, of one on this machine, for one run."""
@@ -44,7 +42,7 @@ def import_ray() -> Any:
 
 
 class Connection:
-    """A cluster, for as long as it is needed.  One that was connected before stays so."""
+    """A cluster, for as long as it is needed.  One that was connected before stays connected."""
 
     def __init__(self, address: str, workers: int | None, observer: Observer) -> None:
         """`workers`: how many a cluster that is started here must have processors for."""
@@ -83,31 +81,52 @@ class Connection:
         if self.ours:
             self.ray.shutdown()
 
+    def __enter__(self) -> Connection:
+        return self
 
-class PartActor:
-    """A worker, as an actor has it: a `StatePart`, when the place of all is known."""
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
-    part: StatePart
 
-    def place(self) -> str:
+@dataclass(frozen=True)
+class Post:
+    """A worker's place among the others."""
+
+    number: int
+    size: int
+    """How many workers there are."""
+    neighbours: int
+    """How many of them are on the same machine, this one included."""
+
+
+class WorkerActor:
+    """A worker, as an actor has it: an object that is made when the posts of all are known."""
+
+    subject: Any
+
+    def machine(self) -> str:
         """The machine on which it is."""
         return str(import_ray().get_runtime_context().get_node_id())
 
-    def set_up(self, program: bytes, options: PartOptions, number: int) -> None:
-        self.part = StatePart(pickle.loads(program), options, number)
+    def set_up(self, make: Callable[..., Any], given: bytes) -> None:
+        self.subject = make(*pickle.loads(given))
 
     def call(self, method: str, *given: Any) -> Any:
-        return getattr(self.part, method)(*given)
+        return getattr(self.subject, method)(*given)
 
 
 class RayCrew:
-    """Workers on a cluster (`mazurka.stateful.cluster.crew`)."""
+    """Workers on a cluster (`mazurka.cluster.crew`)."""
 
     def __init__(
-        self, connection: Connection, program: Program, options: PartOptions, workers: int | None
+        self,
+        connection: Connection,
+        workers: int | None,
+        make: Callable[..., Any],
+        given: Callable[[Post], Sequence[Any]],
     ) -> None:
-        """`options` are those of all workers; they are told apart here.  `workers`: None for as
-        many as the cluster has processors."""
+        """`workers`: None for as many as the cluster has processors.  `make` is a class that each
+        worker calls with what is given for its post."""
         self.ray = connection.ray
         there = connection.processors()
         self.size = workers or there
@@ -120,24 +139,21 @@ class RayCrew:
         how = self.ray.remote(
             num_cpus=1, max_restarts=0, max_task_retries=0, scheduling_strategy="SPREAD"
         )
-        self.actors = [how(PartActor).remote() for _ in range(self.size)]
+        self.actors = [how(WorkerActor).remote() for _ in range(self.size)]
         try:
-            self.set_up(program, options)
+            self.set_up(make, given)
         except BaseException:
             self.dismiss()
             raise
 
-    def set_up(self, program: Program, options: PartOptions) -> None:
-        places = self.get([actor.place.remote() for actor in self.actors])
-        together = Counter(places)
-        text = pickle.dumps(replace(program))  # without what was worked out about it
+    def set_up(self, make: Callable[..., Any], given: Callable[[Post], Sequence[Any]]) -> None:
+        machines = self.get([actor.machine.remote() for actor in self.actors])
+        together = Counter(machines)
         self.machines = len(together)
-        made = [
-            actor.set_up.remote(
-                text, replace(options, parts=self.size, neighbours=together[place]), number
-            )
-            for number, (actor, place) in enumerate(zip(self.actors, places, strict=True))
-        ]
+        made = []
+        for number, (actor, machine) in enumerate(zip(self.actors, machines, strict=True)):
+            post = Post(number, self.size, together[machine])
+            made.append(actor.set_up.remote(make, pickle.dumps(given(post))))
         self.get(made)
 
     @property
@@ -166,9 +182,20 @@ class RayCrew:
         except errors.RayError as error:
             raise LostWorkerError(first_line(error)) from None
 
+    def find_ready(self, handles: Sequence[Any], seconds: float) -> list[Any]:
+        ready, _ = self.ray.wait(list(handles), timeout=seconds)
+        return list(ready)
+
     def dismiss(self) -> None:
+        """Let all workers end."""
         for actor in self.actors:
             self.ray.kill(actor)
+
+    def __enter__(self) -> RayCrew:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.dismiss()
 
 
 def first_line(error: Exception) -> str:

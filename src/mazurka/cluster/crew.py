@@ -16,13 +16,13 @@ class ClusterError(MazurkaError):
     """There is no cluster, or it cannot be used."""
 
 
-class PartCrew(Protocol):
-    """The workers, each of which does what it is asked in the order in which it is asked."""
+class ClusterCrew(Protocol):
+    """The workers, each of which has an object and does what it is asked, in order."""
 
     size: int
 
     def ask(self, worker: int, method: str, *given: Any, answers: int = 1) -> list[Any]:
-        """Have a worker call a method of its `StatePart`; handles of the answers.
+        """Have a worker call a method of its object; handles of the answers.
 
         Handles may be given to other workers, which get what they stand for.  With several
         `answers`, the method returns as many.  Does not wait."""
@@ -30,5 +30,6 @@ class PartCrew(Protocol):
     def get(self, handles: Sequence[Any]) -> list[Any]:
         """Wait for answers.  Raises `LostWorkerError` if one will never come."""
 
-    def dismiss(self) -> None:
-        """Let all workers end."""
+    def find_ready(self, handles: Sequence[Any], seconds: float) -> list[Any]:
+        """Wait for at least one of several answers, at most so long; the handles of those that are
+        there."""
