@@ -6,8 +6,8 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from types import FunctionType, MethodType
-from typing import Any
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any, cast
 
 from mazurka.runtime.core.insides import entries, is_module, names_in, names_in_class
 
@@ -20,13 +20,20 @@ def original(owner: type, name: str) -> Any:
     return _originals[owner, name]
 
 
+def is_builtin(function: object) -> bool:
+    """Whether a function is one of a module of C code, and nothing that a program has put there."""
+    return isinstance(function, BuiltinFunctionType) and is_module(function.__self__)
+
+
 def bind_as_builtin(function: Callable[..., Any], real: Any) -> Callable[..., Any]:
     """Make what stands for a built-in function: a method of its module.
 
     A class that holds a built-in function does not make a method of it (`now = time.time`), and so
     it is with a bound method.  The function takes the module first, and gets the name of the real
-    one.
+    one.  What a program has put in place of a built-in function stays.
     """
+    if not is_builtin(real):
+        return cast("Callable[..., Any]", real)
     function.__name__ = real.__name__
     return MethodType(function, real.__self__)
 

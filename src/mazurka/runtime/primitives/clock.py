@@ -26,12 +26,12 @@ from _thread import get_ident
 from collections.abc import Callable, Iterator
 from functools import partial
 from sys import _getframe
-from typing import Any
+from typing import Any, Final
 
 from mazurka.runtime.core.daemons import spend
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.operations import Nap, ReadClock, dial
-from mazurka.runtime.core.patches import Patches, bind_as_builtin
+from mazurka.runtime.core.patches import Patches, bind_as_builtin, is_builtin
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.sites import reckons
 from mazurka.runtime.core.spinning import FOREVER, LEAP, SpinHistory
@@ -147,16 +147,17 @@ def _make_numbered(real: Callable[[int], Any], nanoseconds: bool) -> Callable[[i
 
 
 def _of_day(wall: Callable[[], float]) -> Iterator[tuple[Any, Any]]:
-    for real in (time.localtime, time.gmtime, time.ctime):
+    for real in filter(is_builtin, (time.localtime, time.gmtime, time.ctime)):
         yield real, _make_teller(real, wall)
-    yield time.asctime, _make_writer(time.asctime, wall, 0)
-    yield time.strftime, _make_writer(time.strftime, wall, 1)
+    for written, fixed in ((time.asctime, 0), (time.strftime, 1)):
+        if is_builtin(written):
+            yield written, _make_writer(written, wall, fixed)
 
 
 def _by_number() -> Iterator[tuple[Any, Any]]:
     for suffix in ("", "_ns"):
-        real = getattr(time, "clock_gettime" + suffix, None)  # not on all systems
-        if real is not None:
+        real: Any = getattr(time, "clock_gettime" + suffix, None)  # not on all systems
+        if is_builtin(real):
             yield real, _make_numbered(real, bool(suffix))
 
 
@@ -165,20 +166,30 @@ wall: Callable[[], float] | None = None
 
 
 def _replace(undo: Patches, settings: ControlSettings) -> list[tuple[Any, Any]]:
-    """Return the functions of `time`, and the virtual ones that stand for them."""
+    """Return the functions of `time`, and the virtual ones that stand for them.
+
+    A function that something else stands for already, as a fixture that stops the time has it, is
+    the program's own, and stays.
+    """
     global wall
     if not settings.virtual_time:
         return []
-    found: list[tuple[Any, Any]] = [(time.sleep, _make_sleep(time.sleep))]
+    found: list[tuple[Any, Any]] = []
+    if is_builtin(time.sleep):
+        found.append((time.sleep, _make_sleep(time.sleep)))
     for name in ("monotonic", "perf_counter", "time"):
         for suffix in ("", "_ns"):
             real = getattr(time, name + suffix)
-            found.append((real, make_virtual(real, bool(suffix))))
-            if real is time.time:
-                wall = found[-1][1]
-    assert wall is not None
+            if is_builtin(real):
+                found.append((real, make_virtual(real, bool(suffix))))
+    wall = next((ours for real, ours in found if real is _time_of_day), None)
+    if wall is None:
+        wall = make_virtual(_time_of_day)
     undo.append(_forget)
     return [*found, *_of_day(wall), *_by_number()]
+
+
+_time_of_day: Final = time.time
 
 
 def _forget() -> None:

@@ -437,3 +437,37 @@ def test_a_clock_in_a_class_is_no_method() -> None:
 
     start = time.time()
     assert mazurka.explore(test, preemptions=0).verdict == "holds"
+
+
+# -- clocks of the program's own
+
+
+def looks_twice() -> None:
+    seen: list[float] = []
+    in_threads(lambda: seen.append(time.time()), lambda: seen.append(time.monotonic()))
+    assert sorted(seen) == [3.0, 5.0]
+
+
+@pytest.mark.parametrize("name", ["sleep", "strftime", "localtime", "clock_gettime", "time_ns"])
+def test_a_function_that_stands_for_one_of_time_stays(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by a fixture that stops the time; the exploration neither fails nor asks it for itself."""
+    asked: list[object] = []
+    monkeypatch.setattr(time, "time", lambda: 3.0)
+    monkeypatch.setattr(time, "monotonic", lambda: 5.0)
+    monkeypatch.setattr(time, name, asked.append)
+    ours = (time.time, getattr(time, name))
+    assert verdicts(looks_twice, 1) == ["holds"]
+    assert (time.time, getattr(time, name)) == ours
+    assert not asked
+
+
+def test_registering_for_the_end_may_be_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr("atexit.register", asked.append)
+    monkeypatch.setattr("os.urandom", lambda size: b"1" * size)
+    assert (
+        mazurka.explore(lambda: os.urandom(2) == b"11" or 1 / 0, preemptions=1).verdict == "holds"
+    )
+    assert not asked
