@@ -54,6 +54,9 @@ def ancestors(kind: type) -> tuple[type, ...]:
 
 
 _OWN_PACKAGE: Final = __name__.partition(".")[0]
+_MACHINERY: Final = frozenset(
+    {_OWN_PACKAGE, "_pytest", "pytest", "pluggy", "xdist", "execnet", "coverage", "pytest_cov"}
+)
 _IMMUTABLE: Final = 1 << 8
 _HEAP: Final = 1 << 9
 """Flags of types in CPython."""
@@ -98,12 +101,23 @@ def qualified_name(kind: type) -> str:
 def is_own(thing: Any) -> bool:
     """Whether an object is Mazurka's, to which programs come that go through all modules: what runs
     have taught must stay."""
+    return _package_of(thing) == _OWN_PACKAGE
+
+
+def is_machinery(thing: Any) -> bool:
+    """Whether an object is Mazurka's, or belongs to what runs tests: that sets up and tears down by
+    itself, and keeps count of what it has done."""
+    return _package_of(thing) in _MACHINERY
+
+
+def _package_of(thing: Any) -> str:
+    """Return the package of a module, of a class, or of the class of an object."""
     kind = type(thing)
     if issubclass(kind, ModuleType):
         name = names_in(thing).get("__name__")
     else:
         name = module_of(thing if issubclass(kind, type) else kind)
-    return type(name) is str and name.partition(".")[0] == _OWN_PACKAGE
+    return name.partition(".")[0] if type(name) is str else ""
 
 
 def elements(values: Any) -> list[Any]:

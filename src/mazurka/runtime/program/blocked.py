@@ -68,6 +68,16 @@ def is_library_file(file: str) -> bool:
     return file.startswith((*library_folders(), "<"))
 
 
+def is_importing(run: Scheduler) -> bool:
+    """Whether the running thread is about to import a module: some take many seconds for that."""
+    frame = sys._current_frames().get(run.running.ident)
+    while frame is not None:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            return True
+        frame = frame.f_back
+    return False
+
+
 def describe_blocked(run: Scheduler, waited: float, busy: bool) -> Failed:
     """Tell where the running thread is, and what to do about it; `busy` says that it computes."""
     task = run.running

@@ -37,7 +37,7 @@ from mazurka.runtime.core.sites import shown_path
 from mazurka.runtime.core.tasks import Unwind
 from mazurka.runtime.core.thread_locals import ThreadLocals
 from mazurka.runtime.primitives import registry
-from mazurka.runtime.program.blocked import describe_blocked
+from mazurka.runtime.program.blocked import describe_blocked, is_importing
 from mazurka.stateless.runs import Abandon, Failed, OutOfTime
 
 _KEPT = "SemLock._cleanup"
@@ -96,6 +96,8 @@ BUSY = 4
 its patience is one of processor time."""
 ENOUGH = 0.9
 """The part of the patience that a thread must have computed to count as one that only computes."""
+IMPORTING = 12
+"""How many times as much patience there is with a thread that imports a module."""
 COURTESY = 0.05
 """How long a run may take to its next point when the time limit is reached, in seconds."""
 ANSWER = 1.0
@@ -286,6 +288,8 @@ class Watchdog:
                 continue
             look.again(used, by_all, is_anyone_runnable(), self._patience)
             if look.is_over(self._patience) and (run.ident or not look.busy):
+                if is_importing(run) and not look.is_over(self._patience * IMPORTING):
+                    continue
                 failed = describe_blocked(run, look.waited, look.busy)
                 _end_thread(run)
                 raise OutOfTime if self.is_late() else UncontrolledCallError(failed)

@@ -43,7 +43,7 @@ from mazurka.runtime.python.containers import family_of
 from mazurka.runtime.python.rewriter import at_present
 from mazurka.runtime.sharing.locations import learned, progress
 from mazurka.runtime.sharing.monitoring import unobserved
-from mazurka.runtime.sharing.names import known, meet, see
+from mazurka.runtime.sharing.names import known, meet, memories, see
 
 _NAMELESS: Final = PLAIN - {partial}
 """Types of values that are named when somebody touches them, not by their creators."""
@@ -108,6 +108,8 @@ def receive(value: Any) -> Any:
         return value
     seen = known(id(value))
     if seen is None:
+        if id(value) in memories:  # to have it is not to look into it
+            return value
         meet(value)
         if kind is list or kind is dict:
             _receive_inside(value)

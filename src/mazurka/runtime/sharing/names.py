@@ -108,7 +108,7 @@ class Names:
         self._pinned: dict[int, tuple[Any, str]] = {}
         self._own: set[int] = set()
         """The identities of those to which only the test leads."""
-        self._memories: set[int] = set()
+        self.memories: set[int] = set()
         """The identities of those that exempt modules fill (`exempt.find_memories`)."""
         self._pins: Counter[str] = Counter()
         """By the name of a type: the number of its objects that have been pinned."""
@@ -130,7 +130,7 @@ class Names:
         older_state.clear()
         self._pinned.clear()
         self._own.clear()
-        self._memories.clear()
+        self.memories.clear()
         self._pins.clear()
         self._vain.clear()
         self._fresh.clear()
@@ -174,7 +174,7 @@ class Names:
         """Give a name to what a module fills that is not observed: if the program reaches for it,
         nothing is proved."""
         self.pin(thing, name, older=False)
-        self._memories.add(id(thing))
+        self.memories.add(id(thing))
 
     def is_pinned(self, thing: Any) -> bool:
         return id(thing) in self._pinned
@@ -220,7 +220,7 @@ class Names:
         if pinned is not None:
             if self._tried or self._missed:
                 self._note_pinned(id(thing))
-            if id(thing) in self._memories:
+            if id(thing) in self.memories:
                 unobserved.reach_memory(pinned[1])
             elif id(thing) not in self._own:
                 older_state.meet(thing)
@@ -330,6 +330,7 @@ names = Names()
 see = names.see
 meet = names.meet
 objects = names.objects
+memories = names.memories
 known = objects.get
 """Finds what is known of the object with an identity; None if no thread has met it."""
 

@@ -38,7 +38,7 @@ from weakref import finalize
 from mazurka.runtime.core.insides import (
     ancestors,
     attributes,
-    is_own,
+    is_machinery,
     names_in,
     names_in_class,
     slots,
@@ -104,7 +104,7 @@ class OlderState:
         if thing is finalize:  # its list is part of the objects that it finalizes
             return
         if key not in self._first:
-            if is_own(thing):
+            if is_machinery(thing):
                 return
             holding = Holding(thing)
             self._first[key] = thing, holding

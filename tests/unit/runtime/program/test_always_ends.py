@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import signal
 import socket
 import subprocess
@@ -377,6 +378,24 @@ def test_patience_of_a_thread_that_computes_is_processor_time(
 
     result = mazurka.explore(compute, preemptions=0, patience=0.4, virtual_time=False)
     assert result.verdict == "holds"
+
+
+def test_patience_with_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some packages compute for seconds when they are imported; it has an end all the same."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "takes_long.py").write_text(
+        "import time\nuntil = time.thread_time() + 0.5\nwhile time.thread_time() < until: pass\n"
+    )
+    (tmp_path / "takes_for_ever.py").write_text("while True: pass\n")
+
+    def verdict(name: str, patience: float) -> str:
+        def imports() -> None:
+            importlib.import_module(name)
+
+        return mazurka.explore(imports, preemptions=0, patience=patience).verdict
+
+    assert verdict("takes_long", 0.1) == "holds"
+    assert verdict("takes_for_ever", 0.02) == "error"
 
 
 def test_a_loop_that_waits_through_an_iterator_of_c_code(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,7 @@ from typing import Any
 import pytest
 from tests.unit.runtime.runtime_deciders import QUICK, Follow, run_once
 
+import mazurka
 from mazurka import explore
 from mazurka.runtime.core.collection import is_frozen
 from mazurka.runtime.core.host import ControlSettings
@@ -351,3 +352,12 @@ def test_an_exploration_leaves_no_cycles() -> None:
         assert left() is None
     finally:
         gc.enable()
+
+
+def test_packages_that_go_through_all_modules_load_none_of_ours() -> None:
+    """As freezegun does when it stops the time."""
+    seen: list[str] = []
+    assert mazurka.explore(lambda: seen.extend(dir(mazurka)), preemptions=0).verdict == "holds"
+    assert seen
+    assert set(seen) <= set(vars(mazurka))
+    assert sorted(mazurka.__all__) == dir(mazurka)

@@ -444,3 +444,17 @@ def test_code_that_a_run_has_assigned_is_put_back(tmp_path: Path) -> None:
     assert (result.verdict, result.error) == ("holds", None), result.report()
     assert module.lazy.__code__ is code
     assert module.lazy.__defaults__ == (0,)
+
+
+@pytest.mark.parametrize(
+    ("home", "is_put_back"), [("some.program", True), ("_pytest.runner", False)]
+)
+def test_what_runs_tests_keeps_its_own_count(home: str, is_put_back: bool) -> None:
+    """It sets up and tears down what it has counted; a program may come to it by its modules."""
+    keeper = type("Keeper", (), {"__module__": home})()
+    keeper.count = 0
+    state = OlderState()
+    state.meet(keeper)
+    keeper.count = 1
+    state.put_back(lambda _: {"count": None})
+    assert keeper.count == (0 if is_put_back else 1)

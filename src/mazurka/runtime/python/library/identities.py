@@ -95,8 +95,8 @@ def identify(function: Any, site: int, /, *arguments: Any) -> int:
 def number_of(thing: Any, address: int) -> int:
     """Return the identity of an object, which lies at an address."""
     kind = type(thing)
-    if kind in PLAIN and kind not in _MADE:
-        return address
+    if (kind in PLAIN and kind not in _MADE) or names.is_pinned(thing):
+        return address  # which says nothing about what the object holds
     seen = names.see(thing)
     if seen.number <= 0 or identities.is_older(thing):
         return address
