@@ -38,6 +38,8 @@ MUTANTS: list[tuple[str, Any, str, Any, str]] = [
      "end_thread_variables", lambda *a: None, "threads_started_again"),
     ("a thread is not started again after a join", threads, "_make_new", lambda *a: (),
      "threads_started_again"),
+    ("all members of a union keep their values", Layouts, "rivals", lambda *a: (),
+     "union_other_member"),
     ("main never ends alone", lives, "leave_thread", lambda *a: None,
      "local_of_main_exited"),
 ]  # fmt: skip

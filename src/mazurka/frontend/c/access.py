@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.c.arithmetic import narrow
 from mazurka.frontend.c.lowering import CLowering, role_of
-from mazurka.frontend.c.memory import constant_checks, note_written, pointer_checks, written_check
+from mazurka.frontend.c.memory import (
+    check_written,
+    constant_checks,
+    find_flags,
+    is_written,
+    note_written,
+    pointer_checks,
+    written_check,
+)
 from mazurka.frontend.c.types import (
     GAP,
     HANDLES,
@@ -17,14 +27,15 @@ from mazurka.frontend.c.types import (
     IntegerType,
     PointerType,
     RecordType,
+    ScalarPart,
     SyncType,
     bare,
     is_scalar,
 )
 from mazurka.frontend.c.values import NOWHERE, ObjectPlace, Scalar, Whole
 from mazurka.frontend.kit.arithmetic import binary, conditional
-from mazurka.ir.expressions import ZERO, Choice, Const, Convert, Expr, Load
-from mazurka.ir.program import Assign, Check, Kind, Operation, Span
+from mazurka.ir.expressions import ONE, ZERO, Choice, Const, Convert, Expr, Load
+from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role, Span
 from mazurka.search.reading import ANY
 
 
@@ -95,7 +106,7 @@ def read_checks(low: CLowering, place: ObjectPlace) -> list[Check]:
 def has_any_value(low: CLowering, place: ObjectPlace) -> bool:
     """Whether the object gets a value where it is read before it is written."""
     chosen = isinstance(bare(place.type), IntegerType | PointerType)
-    return chosen and low.machine.limits.unwritten == ANY
+    return chosen and low.machine.limits.unwritten == ANY and not place.unlike
 
 
 def settle_value(low: CLowering, place: ObjectPlace, span: Span) -> None:
@@ -133,19 +144,59 @@ def _require_set(low: CLowering, place: ObjectPlace, span: Span) -> None:
 def _read_whole(low: CLowering, place: ObjectPlace, span: Span) -> Whole:
     parts = low.machine.layouts.parts(place.type)
     exprs: list[Expr] = []
+    written: list[Expr] = []
     for position, part in enumerate(parts):
         if part.type == GAP:
             exprs.append(ZERO)
+            written.append(ONE)
             continue
-        inner = place.at(part.type, cell_address(place, position), place.title + part.suffix)
-        found = read(low, inner, span)
-        assert isinstance(found, Scalar)
-        exprs.append(low.hold(found.expr, span, part.type))
-    return Whole(place.type, tuple(exprs))
+        inner = _part(place, part, position)
+        known = ONE if low.automaton is None else is_written(low, inner)
+        if known != ONE and not has_any_value(low, inner):
+            value, flag = _read_unchecked(low, inner, known, span)
+        else:
+            found = read(low, inner, span)
+            assert isinstance(found, Scalar)
+            value, flag = low.hold(found.expr, span, part.type), ONE
+        exprs.append(value)
+        written.append(flag)
+    whole = all(each == ONE for each in written)
+    return Whole(place.type, tuple(exprs), () if whole else tuple(written))
 
 
-def write(low: CLowering, place: ObjectPlace, value: Scalar | Whole, span: Span) -> None:
-    """Store a value, which has the type of the place."""
+def _part(place: ObjectPlace, part: ScalarPart, position: int) -> ObjectPlace:
+    """One cell of an object."""
+    address = cell_address(place, position)
+    found = place.at(part.type, address, place.title + part.suffix, part.bits)
+    return replace(found, unlike=place.unlike or part.unlike)
+
+
+def _read_unchecked(
+    low: CLowering, place: ObjectPlace, known: Expr, span: Span
+) -> tuple[Expr, Expr]:
+    """Read a cell of a structure that is copied, and whether it has a value."""
+    refuse_sync(place, span)
+    cell = Const(low.take_temporary(role_of(place.type), span))
+    flag = Const(low.take_temporary(Role.BOOL, span))
+    operations: list[Operation] = [*pointer_checks(low, place)]
+    operations += [Assign(cell, _load(low, place)), Assign(flag, known)]
+    kind = Kind.ACCESS if place.shared else Kind.LOCAL
+    low.step(kind, span, f"read {place.title}", operations=operations)
+    return Load(cell), Load(flag)
+
+
+def settle(low: CLowering, value: Scalar | Whole, span: Span, text: str) -> None:
+    """Make sure that all of a structure has been written."""
+    for known in value.written if isinstance(value, Whole) else ():
+        if known != ONE:
+            message = f"a part of `{text}` is read before it is written, and may be anything"
+            low.step(Kind.LOCAL, span, text, operations=(Check(known, Fault.BOUND, message),))
+
+
+def write(
+    low: CLowering, place: ObjectPlace, value: Scalar | Whole, span: Span, known: Expr = ONE
+) -> None:
+    """Store a value, which has the type of the place; it may be `known` only then."""
     refuse_sync(place, span)
     if low.automaton is not None and not low.reachable:
         return
@@ -154,8 +205,8 @@ def write(low: CLowering, place: ObjectPlace, value: Scalar | Whole, span: Span)
         for position, (part, expr) in enumerate(zip(parts, value.exprs, strict=True)):
             if part.type == GAP:
                 continue
-            inner = place.at(part.type, cell_address(place, position), place.title + part.suffix)
-            write(low, inner, Scalar(part.type, expr), span)
+            flag = value.written[position] if value.written else ONE
+            write(low, _part(place, part, position), Scalar(part.type, expr), span, flag)
         return
     if value.inside is not None and value.inside[1] != 0:
         raise UnsupportedError.at(
@@ -170,7 +221,9 @@ def write(low: CLowering, place: ObjectPlace, value: Scalar | Whole, span: Span)
     if place.bits is not None and isinstance(inner_type, IntegerType):
         stored = narrow(stored, place.bits, inner_type.signed)
     checks = pointer_checks(low, place) + constant_checks(low, place)
-    written = note_written(low, place, span)
+    written = note_written(low, place, known)
+    if known != ONE and not find_flags(low, place):
+        checks += check_written(low, place, known)
     operations: tuple[Operation, ...] = (*checks, Assign(place.address, stored), *written)
     low.step(
         Kind.ACCESS if place.shared else Kind.LOCAL,
@@ -209,7 +262,7 @@ def set_any(low: CLowering, place: ObjectPlace, span: Span) -> None:
     if isinstance(inner, RecordType | ArrayType):
         for position, part in enumerate(low.machine.layouts.parts(inner)):
             each = bare(part.type)
-            if isinstance(each, SyncType | GapType):
+            if isinstance(each, SyncType | GapType) or part.unlike:
                 continue
             address = cell_address(place, position)
             set_any(low, place.at(part.type, address, place.title + part.suffix, part.bits), span)

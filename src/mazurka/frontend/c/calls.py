@@ -7,7 +7,7 @@ function), needs no cell: the body is elaborated with the constant.  So `lock(&m
 from __future__ import annotations
 
 from mazurka.frontend.c import tree
-from mazurka.frontend.c.access import write
+from mazurka.frontend.c.access import read, settle, write
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.lives import leave
 from mazurka.frontend.c.lowering import (
@@ -28,7 +28,7 @@ from mazurka.frontend.c.types import (
     bare,
     is_scalar,
 )
-from mazurka.frontend.c.values import NO_RESULT, Scalar, Whole
+from mazurka.frontend.c.values import NO_RESULT, ObjectPlace, Scalar, Whole
 from mazurka.frontend.kit.arithmetic import binary
 from mazurka.ir.expressions import ZERO, Const, Load
 from mazurka.ir.program import Check, Fault, Kind, Span
@@ -159,11 +159,11 @@ def inline(
             del name
     if isinstance(bare(type_.result), VoidType) or not low.reachable:
         return Scalar(type_.result, ZERO)
-    loads = tuple(Load(Const(cell)) for cell in frame.result)
+    result = Const(frame.result[0])
     if is_scalar(type_.result):
-        return Scalar(bare(type_.result), low.hold(loads[0], span, type_.result))
-    held = tuple(low.hold(each, span, VOID) for each in loads)
-    return Whole(type_.result, held)
+        return Scalar(bare(type_.result), low.hold(Load(result), span, type_.result))
+    title = f"what {function.name} returns"
+    return read(low, ObjectPlace(type_.result, result, False, title), span)
 
 
 def end_without_value(low: CLowering, span: Span) -> None:
@@ -194,7 +194,8 @@ def _result_cells(
     address = low.frame_cells.get(key)
     if address is None:
         name = f"result of {function.name}"
-        address = allocate(low.machine, name, type_, low.number, function.span)
+        watched = not is_scalar(type_)
+        address = allocate(low.machine, name, type_, low.number, function.span, watched=watched)
         low.frame_cells[key] = address
     return tuple(range(address, address + size))
 
@@ -238,6 +239,7 @@ def _call_pointer(low: CLowering, node: tree.Call, pointer: Scalar) -> Scalar | 
         low.put(yes, node.span)
         value = call_named(low, node, function)
         if low.reachable and not isinstance(bare(node.type), VoidType):
+            settle(low, value, node.span, node.text)
             exprs = value.exprs if isinstance(value, Whole) else (value.expr,)
             if not cells:
                 from mazurka.frontend.c.lowering import role_of

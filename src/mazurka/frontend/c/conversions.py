@@ -188,6 +188,10 @@ def _from_bytes(low: CLowering, value: Scalar, new: PointerType, node: tree.Expr
             raise UnsupportedError.at(
                 node.span, f"`{node.text}`: no member begins {offset} bytes behind"
             )
+        if layouts.parts(origin)[cell].unlike:
+            raise UnsupportedError.at(
+                node.span, f"`{node.text}` leads into a union whose members look different"
+            )
         moved = binary("add", value.expr, Const(cell))
     else:
         cell = layouts.cell_at(new.target, -offset)

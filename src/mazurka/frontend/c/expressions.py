@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.c import tree
-from mazurka.frontend.c.access import read, write
+from mazurka.frontend.c.access import read, settle, write
 from mazurka.frontend.c.arithmetic import (
     COMPARISONS,
     complement,
@@ -89,6 +89,7 @@ def _read(low: CLowering, node: tree.Expression) -> Scalar | Whole:
         raise low.refuse(node, f"`{node.text}` is not supported")
     place = place_of(low, node)
     if isinstance(place.type, ArrayType):
+        _refuse_unlike(low, place, node)
         return Scalar(PointerType(place.type.element, 64), place.address)
     return read(low, place, node.span)
 
@@ -117,13 +118,25 @@ def _address(low: CLowering, node: tree.AddressOf) -> Scalar:
         moved = move_pointer(low, pointer, index, operand)
         return Scalar(node.type, moved.expr)
     place = place_of(low, operand)
+    _refuse_unlike(low, place, node)
     return Scalar(node.type, place.address)
+
+
+def _refuse_unlike(low: CLowering, place: ObjectPlace, node: tree.Expression) -> None:
+    """Pointers must not lead into a union with unlike members: what is written there ends others"""
+    if place.unlike:
+        raise low.refuse(
+            node,
+            f"`{node.text}` is the address of a member of a union whose members look different;"
+            " point to the union, or use a structure",
+        )
 
 
 def _address_in_array(
     low: CLowering, node: tree.Subscript, array: ObjectPlace, type_: ArrayType, result: CType
 ) -> Scalar:
     """`&a[i]`, where i may be the number of elements."""
+    _refuse_unlike(low, array, node)
     index = low.scalar(node.index)
     stride = low.machine.layouts.cells(type_.element)
     length = type_.length or 0
@@ -373,6 +386,7 @@ def _ternary(low: CLowering, node: tree.Ternary) -> Scalar | Whole:
         else:
             value = low.value(side)
         if not isinstance(bare(node.type), VoidType) and low.reachable:
+            settle(low, value, node.span, node.text)
             exprs = value.exprs if isinstance(value, Whole) else (value.expr,)
             if not cells:
                 role = _role(node.type)
@@ -520,6 +534,7 @@ def _convert(low: CLowering, node: tree.Conversion) -> Scalar | Whole:
     operand = node.operand
     if isinstance(operand.type, ArrayType) and isinstance(node.type, PointerType):
         place = place_of(low, operand)
+        _refuse_unlike(low, place, node)
         return Scalar(node.type, place.address)
     if isinstance(operand.type, FunctionType):
         return Scalar(node.type, low.scalar(operand).expr)

@@ -73,7 +73,7 @@ def allocate_for(low: CLowering, node: tree.Expression, pointer: PointerType) ->
         )
     type_: CType = ArrayType(element, size // each)
     if not low.machine.layouts.has_cells(type_):
-        raise low.refuse(node, f"`{node.text}`: {element} is a union of unlike members")
+        raise low.refuse(node, f"`{node.text}`: a lock shares memory with something else")
     return Scalar(pointer, _take_slot(low, node, type_, zeroed).expr)
 
 
@@ -213,7 +213,8 @@ def _take_again(
         if part.type != GAP and (zeroed or isinstance(bare(part.type), SyncType)):
             operations.append(Assign(row.at(taken, offset), ZERO))
         if flags:
-            operations.append(Assign(row.at(taken, flags + offset), ZERO))
+            written = ONE if zeroed else ZERO
+            operations.append(Assign(row.at(taken, flags + offset), written))
     return tuple(operations)
 
 

@@ -8,7 +8,7 @@ from mazurka.frontend.c.access import cell_address, read, set_any, write
 from mazurka.frontend.c.arithmetic import wrap_number
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.lowering import CLowering, CProgram, denotes, expression
-from mazurka.frontend.c.memory import reset_flags, size_object
+from mazurka.frontend.c.memory import note_written, reset_flags, size_object
 from mazurka.frontend.c.places_of import declare
 from mazurka.frontend.c.types import (
     GAP,
@@ -24,7 +24,7 @@ from mazurka.frontend.c.types import (
 )
 from mazurka.frontend.c.values import ObjectPlace, Scalar, Whole
 from mazurka.frontend.kit.builder import NotStatic
-from mazurka.ir.expressions import Const, Expr
+from mazurka.ir.expressions import ZERO, Const, Expr
 from mazurka.ir.program import Assign as Store
 from mazurka.ir.program import Kind, Span
 
@@ -149,6 +149,17 @@ def distribute(
     return filling.found
 
 
+def find_ended(machine: CProgram, variable: tree.Variable) -> set[int]:
+    """The cells of unions without a value, since an initializer is for another member."""
+    rivals = machine.layouts.rival_cells(variable.type)
+    if variable.initial is None or not rivals:
+        return set()
+    covered: set[int] = set()
+    for cell, (type_, _) in distribute(machine, variable.type, variable.initial).items():
+        covered |= set(range(cell, cell + machine.layouts.cells(type_)))
+    return {each for cell in covered for each in rivals.get(cell, ())} - covered
+
+
 def find_initial_values(low: CLowering, variable: tree.Variable) -> list[int]:
     """The first values of a variable with static storage, which must be constants."""
     machine = low.machine
@@ -200,11 +211,16 @@ def initialize(low: CLowering, place: ObjectPlace, variable: tree.Variable) -> N
         write(low, place, low.value(node), node.span)
         return
     found = distribute(low.machine, variable.type, node)
+    ended = find_ended(low.machine, variable)
     filled = 0
     for cell, part in enumerate(low.machine.layouts.parts(variable.type)):
         if cell < filled or part.type == GAP:
             continue
         address, inner = cell_address(place, cell), bare(part.type)
+        if cell in ended:
+            operations = note_written(low, place.at(part.type, address, place.title), ZERO)
+            low.step(Kind.LOCAL, span, "", operations=operations, atomic=True)
+            continue
         type_, item = found.get(cell, (inner, 0))
         if isinstance(inner, SyncType) and inner.name not in HANDLES:
             _set_sync(low, address, item, span)

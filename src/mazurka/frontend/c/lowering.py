@@ -179,6 +179,8 @@ class CProgram:
     """The first cell that is memory of the program."""
     initial_values: Callable[[tree.Variable], list[int]] = lambda variable: []
     """The first values of a variable's cells."""
+    ended: Callable[[tree.Variable], set[int]] = lambda variable: set()
+    """The cells of a variable that have no first value, in unions with unlike members."""
 
     def number_of(self, function: tree.CFunction) -> int:
         """The number that stands for a function in pointers."""

@@ -12,6 +12,7 @@ nobody.  A pointer to the end of the array points there, and not to the next obj
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.c import tree
@@ -29,6 +30,7 @@ from mazurka.frontend.c.types import (
     SyncType,
     bare,
     cell_class,
+    part_class,
 )
 from mazurka.frontend.c.values import NOWHERE, MortalRow, ObjectPlace, Scalar, find_root
 from mazurka.frontend.kit.arithmetic import binary, both, conditional, either
@@ -51,7 +53,8 @@ def allocate(
     """Give an object its cells; returns the address of the first.
 
     A `watched` object has no first values: each cell has another beside it that says whether it has
-    been written.
+    been written.  So has an object with unlike members of a union: of these, only what was written
+    last has a value.
     """
     storage = machine.draft.storage
     parts = machine.layouts.parts(type_)
@@ -59,18 +62,29 @@ def allocate(
     first = len(storage.cells)
     for part, value in zip(parts, values, strict=True):
         address = storage.add(draft_cell(machine, name, part, owner, span, value))
-        machine.memory[address] = cell_class(part.type)
+        machine.memory[address] = part_class(part)
     machine.objects.append((first, first + len(parts)))
     machine.shapes.append(type_)
     if isinstance(bare(type_), ArrayType) or machine.expected.moved or not parts:
         storage.add(CellDraft(f"{name} end", owner=owner, span=span))
-    if watched:
+    if watched or any(part.unlike for part in parts):
         flags = len(storage.cells)
         for part in parts:
             title = f"{name}{part.suffix} is written"
-            storage.add(CellDraft(title, high=1, owner=owner, role=Role.SYNC, span=span))
+            value = 0 if watched else 1
+            storage.add(
+                CellDraft(title, initial=value, high=1, owner=owner, role=Role.SYNC, span=span)
+            )
         machine.watched.append((first, first + len(parts), flags))
     return first
+
+
+def end_values(machine: CProgram, first: int, cells: Iterable[int]) -> None:
+    """Let cells of an object with first values have none."""
+    for start, _, flags in machine.watched:
+        if start == first:
+            for cell in cells:
+                machine.draft.storage.cells[flags + cell].initial = 0
 
 
 def find_flags(low: CLowering, place: ObjectPlace) -> list[tuple[Expr, Expr]]:
@@ -117,28 +131,45 @@ def reset_flags(low: CLowering, address: Expr, span: Span) -> None:
             low.step(Kind.LOCAL, span, "", operations=operations, atomic=True)
 
 
+def is_written(low: CLowering, place: ObjectPlace) -> Expr:
+    """Whether an object has a value."""
+    known: Expr = ONE
+    for inside, flag in find_flags(low, place):
+        known = conditional(inside, Load(flag), known)
+    return known
+
+
 def written_check(low: CLowering, place: ObjectPlace) -> list[Check]:
     """What is read must have been written."""
-    flags = find_flags(low, place)
-    if not flags:
+    return check_written(low, place, is_written(low, place))
+
+
+def check_written(low: CLowering, place: ObjectPlace, known: Expr) -> list[Check]:
+    """What is read must have been written, which is `known`.
+
+    Another member of a union may have been written: then the value is a view of that one, which is
+    not modelled."""
+    if known == ONE:
         return []
-    known: Expr = ONE
-    for inside, flag in flags:
-        known = conditional(inside, Load(flag), known)
-    message = f"`{place.title}` {UNWRITTEN}"
+    if place.unlike:
+        message = f"`{place.title}` is read where another member of the union may have been written"
+        return [Check(known, Fault.BOUND, message)]
     reported = low.machine.limits.unwritten == REPORTED
-    return [Check(known, Fault.MEMORY if reported else Fault.BOUND, message)]
+    fault = Fault.MEMORY if reported else Fault.BOUND
+    return [Check(known, fault, f"`{place.title}` {UNWRITTEN}")]
 
 
-def note_written(low: CLowering, place: ObjectPlace, span: Span) -> list[Assign]:
-    """Remember that an object has been written."""
-    flags = find_flags(low, place)
-    if not flags:
-        return []
-    written: Expr = Const(low.scratch)
-    for inside, flag in flags:
-        written = conditional(inside, flag, written)
-    return [Assign(written, ONE)]
+def note_written(low: CLowering, place: ObjectPlace, written: Expr = ONE) -> list[Assign]:
+    """Remember that an object has been written, and its rivals no longer have values."""
+    done = []
+    for address, value in ((place.address, written), *((each, ZERO) for each in place.rivals)):
+        flags = find_flags(low, replace(place, address=address))
+        target: Expr = Const(low.scratch)
+        for inside, flag in flags:
+            target = conditional(inside, flag, target)
+        if flags:
+            done.append(Assign(target, value))
+    return done
 
 
 def draft_cell(
@@ -178,8 +209,7 @@ def global_variable(machine: CProgram, variable: tree.Variable) -> ObjectPlace:
     if found is None and not machine.layouts.has_cells(variable.type):
         raise UnsupportedError.at(
             variable.span,
-            f"`{variable.name}` has a union of unlike members, which are not supported; use a"
-            " structure",
+            f"`{variable.name}` has a union of a lock and something else; use a structure",
         )
     if found is None:
         raise UnsupportedError.at(
@@ -203,6 +233,7 @@ def thread_variable(low: CLowering, variable: tree.Variable) -> ObjectPlace:
             variable.span,
             low.machine.initial_values(variable),
         )
+        end_values(low.machine, address, low.machine.ended(variable))
         if variable in low.survey.exposed(low.machine.unit):
             _end_with_thread(low, variable, address)
         found = ObjectPlace(variable.type, Const(address), True, variable.name)
@@ -413,7 +444,7 @@ def require_no_next_member(
 def pointer_checks(low: CLowering, place: ObjectPlace) -> list[Check]:
     """What must hold of an object before it is accessed, perhaps through a pointer."""
     machine, address, text = low.machine, place.address, place.title
-    classes = machine.layouts.classes(place.type)
+    classes = _classes_of(machine, place)
     checks: list[Check] = []
     root = place.root or find_root(address)
     if isinstance(address, Const) and not place.direct and not is_view(machine, root, classes):
@@ -434,6 +465,11 @@ def pointer_checks(low: CLowering, place: ObjectPlace) -> list[Check]:
     if ended:
         checks.append(_alive_check(ended, address, _ENDED.format(text=text)))
     return checks
+
+
+def _classes_of(machine: CProgram, place: ObjectPlace) -> tuple[object, ...]:
+    classes = machine.layouts.classes(place.type)
+    return tuple(("unlike", each) for each in classes) if place.unlike else classes
 
 
 _FREED = "`{text}` uses memory that is not allocated, or freed"
@@ -462,7 +498,7 @@ def constant_checks(low: CLowering, place: ObjectPlace) -> list[Check]:
 
 def _view_checks(machine: CProgram, address: Expr, place: ObjectPlace) -> list[Check]:
     """A pointer that has been moved, or points to bytes, leads to an object of its type."""
-    classes = machine.layouts.classes(place.type)
+    classes = _classes_of(machine, place)
     viewed = any(each and each[0] != "" for each in machine.expected.voided)
     character = classes == (8,) and viewed
     if not machine.expected.moved and not character:

@@ -81,7 +81,8 @@ def declare(low: CLowering, variable: tree.Variable) -> ObjectPlace:
     known = low.frame_cells.get(key)
     if not machine.layouts.has_cells(variable.type):
         raise UnsupportedError.at(
-            variable.span, f"`{variable.name}` has a union of unlike members; use a structure"
+            variable.span,
+            f"`{variable.name}` has a union of a lock and something else; use a structure",
         )
     inner = type_ = bare(variable.type)
     if isinstance(inner, ArrayType) and variable.length is not None:
@@ -99,7 +100,9 @@ def declare(low: CLowering, variable: tree.Variable) -> ObjectPlace:
         name = variable.name if frame.depth == 0 else f"{variable.name}#{frame.depth + 1}"
         if exposed:
             name = f"{name} of {low.plan.name}"
-        watched = variable.initial is None and not variable.parameter
+        watched = variable.initial is None
+        if variable.parameter:
+            watched = isinstance(inner, RecordType)
         watched = watched and (exposed or not is_scalar(variable.type))
         if scope is not None:
             again = runs_again(low, scope)
@@ -158,18 +161,24 @@ def _member(low: CLowering, node: tree.Member) -> ObjectPlace:
     if way is None:
         raise low.refuse(node, f"`{node.text}`: there is no member `{node.name}`")
     record, address, bits, viewed = node.record, base.address, None, base.viewed
+    layouts, rivals = low.machine.layouts, base.rivals
     for member in way:
         viewed = viewed or record.union
+        if record.union:
+            rivals += tuple(
+                binary("add", address, Const(each)) for each in layouts.rivals(record, member)
+            )
         address = binary("add", address, Const(low.machine.layouts.field_cell(record, member)))
         bits = member.bits
         if isinstance(member.type, RecordType):
             record = member.type
     if not low.machine.layouts.has_cells(node.record):
-        raise low.refuse(node, f"`{node.text}`: members of this union share memory in part only")
+        raise low.refuse(node, f"`{node.text}`: a lock shares memory with something else")
     if isinstance(base.type, AtomicType):
         raise low.refuse(node, "members of an atomic structure cannot be accessed")
     found = base.at(way[-1].type, address, node.text, bits)
-    return replace(found, viewed=viewed)
+    unlike = base.unlike or len(rivals) > len(base.rivals)
+    return replace(found, viewed=viewed, unlike=unlike, rivals=rivals)
 
 
 @denotes(tree.Subscript)

@@ -19,7 +19,7 @@ from mazurka.frontend.c import (  # noqa: F401 - handlers: together they are the
 )
 from mazurka.frontend.c.calls import bind, end_without_value
 from mazurka.frontend.c.conversions import convert
-from mazurka.frontend.c.initializers import find_initial_values
+from mazurka.frontend.c.initializers import find_ended, find_initial_values
 from mazurka.frontend.c.library import (  # noqa: F401 - handlers
     atomics,
     heap,
@@ -40,7 +40,7 @@ from mazurka.frontend.c.lowering import (
     KnownFacts,
     Limits,
 )
-from mazurka.frontend.c.memory import allocate, find_texts
+from mazurka.frontend.c.memory import allocate, end_values, find_texts
 from mazurka.frontend.c.places_of import declare, enter
 from mazurka.frontend.c.survey import Survey
 from mazurka.frontend.c.types import (
@@ -136,6 +136,7 @@ def _build(
     machine.first = len(draft.storage.cells)
     static = CLowering(draft, 0, None, machine=machine, plan=plan, survey=survey)
     machine.initial_values = lambda variable: find_initial_values(static, variable)
+    machine.ended = lambda variable: find_ended(machine, variable)
     _place_globals(machine, survey)
     automata = []
     for each in machine.plans:  # elaborating one may add others
@@ -176,6 +177,7 @@ def _place_globals(machine: CProgram, survey: Survey) -> None:
                 machine.constants[variable] = Scalar(bare(variable.type), ZERO)
             continue
         values = machine.initial_values(variable)
+        end_values(machine, address, machine.ended(variable))
         if is_scalar(variable.type) and variable not in changing:
             machine.constants[variable] = Scalar(bare(variable.type), Const(values[0]))
         for offset, value in enumerate(values):

@@ -10,7 +10,7 @@ it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +187,8 @@ class ScalarPart:
     offset: int
     """In bits, from the beginning of the object."""
     bits: int | None = None
+    unlike: bool = False
+    """Whether a union has it that has other members, which look different."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,23 +239,19 @@ class Layouts:
                 each = self.parts(element)
                 for position in range(length or 0):
                     for part in each:
-                        yield ScalarPart(
-                            f"[{position}]{part.suffix}",
-                            part.type,
-                            position * size + part.offset,
-                            part.bits,
-                        )
+                        offset = position * size + part.offset
+                        yield replace(part, suffix=f"[{position}]{part.suffix}", offset=offset)
             case RecordType(union=True):
                 yield from self._union(inner)
             case RecordType():
                 for member in inner.body.fields:
                     name = f".{member.name}" if member.name else ""
                     for part in self.parts(member.type):
-                        yield ScalarPart(
-                            name + part.suffix,
-                            part.type,
-                            member.offset + part.offset,
-                            member.bits or part.bits,
+                        yield replace(
+                            part,
+                            suffix=name + part.suffix,
+                            offset=member.offset + part.offset,
+                            bits=member.bits or part.bits,
                         )
                     if self._gap_behind(member):
                         end = member.offset + size_of(member.type) * 8
@@ -281,33 +279,80 @@ class Layouts:
                 return 1
 
     def _union(self, type_: RecordType) -> Iterator[ScalarPart]:
-        """A union whose members look alike cell by cell; others take no cells and are refused."""
-        members = [self.parts(member.type) for member in type_.body.fields]
-        longest = max(members, key=len, default=())
-        if all(
-            (part.offset, part.bits, cell_class(part.type))
-            == (other.offset, other.bits, cell_class(other.type))
-            for each in members
-            for part, other in zip(each, longest, strict=False)
-        ):
-            yield from longest
+        """Members that look alike cell by cell share cells; unlike ones have cells of their own."""
+        groups = self.groups(type_)
+        for members in groups:
+            longest = max((self.parts(each.type) for each in members), key=len)
+            for part in longest:
+                if len(groups) == 1:
+                    yield part
+                else:
+                    suffix = f".{members[0].name}{part.suffix}"
+                    yield replace(part, suffix=suffix, unlike=True)
+
+    def groups(self, type_: RecordType) -> list[list[MemberField]]:
+        """The members of a union, those together that look alike."""
+        found: list[list[MemberField]] = []
+        for member in type_.body.fields:
+            for group in found:
+                if all(self._look_alike(member, each) for each in group):
+                    group.append(member)
+                    break
+            else:
+                found.append([member])
+        return found
+
+    def _look_alike(self, first: MemberField, second: MemberField) -> bool:
+        return all(
+            (part.offset, part.bits, part_class(part))
+            == (other.offset, other.bits, part_class(other))
+            for part, other in zip(self.parts(first.type), self.parts(second.type), strict=False)
+        )
+
+    def rivals(self, type_: RecordType, member: MemberField) -> tuple[int, ...]:
+        """The cells of a union that lose their values when a member is written."""
+        start = self.field_cell(type_, member)
+        group = next(each for each in self.groups(type_) if member in each)
+        end = start + max(self.cells(each.type) for each in group)
+        return tuple(each for each in range(self.cells(type_)) if not start <= each < end)
+
+    def rival_cells(self, type_: CType) -> dict[int, frozenset[int]]:
+        """By cell the cells of an object that lose their values when it is written."""
+        inner = bare(type_)
+        found: dict[int, frozenset[int]] = {}
+        if not any(part.unlike for part in self.parts(type_)):
+            return found
+        places: list[tuple[int, CType, frozenset[int]]] = []
+        if isinstance(inner, ArrayType):
+            each = self.cells(inner.element)
+            places = [(each * at, inner.element, frozenset()) for at in range(inner.length or 0)]
+        elif isinstance(inner, RecordType):
+            for member in inner.body.fields:
+                rivals = frozenset(self.rivals(inner, member) if inner.union else ())
+                places.append((self.field_cell(inner, member), member.type, rivals))
+        for start, part, others in places:
+            nested = self.rival_cells(part)
+            for cell in range(self.cells(part)):
+                own = {start + each for each in nested.get(cell, ())}
+                found[start + cell] = found.get(start + cell, frozenset()) | own | others
+        return found
 
     def has_cells(self, type_: CType) -> bool:
-        """Whether the type can be laid out: a union of unlike members cannot."""
-        inner = bare(type_)
-        if isinstance(inner, ArrayType):
-            return self.has_cells(inner.element)
-        if isinstance(inner, RecordType):
-            if inner.union and inner.body.fields and not self.parts(inner):
-                return all(not self.parts(member.type) for member in inner.body.fields)
-            return all(self.has_cells(member.type) for member in inner.body.fields)
-        return True
+        """Whether the type can be laid out: a lock that shares memory cannot."""
+        return not any(
+            part.unlike and isinstance(bare(part.type), SyncType) and not is_scalar(part.type)
+            for part in self.parts(type_)
+        )
 
     def field_cell(self, type_: RecordType, member: MemberField) -> int:
         """The offset of a member in cells."""
-        if type_.union:
-            return 0
         total = 0
+        if type_.union:
+            for group in self.groups(type_):
+                if member in group:
+                    break
+                total += max(self.cells(each.type) for each in group)
+            return total
         for each in type_.body.fields:
             if each is member:
                 break
@@ -361,7 +406,13 @@ class Layouts:
 
     def classes(self, type_: CType) -> tuple[object, ...]:
         """What the cells of a type hold: memory of equal classes can be read as that type."""
-        return tuple(cell_class(part.type) for part in self.parts(type_))
+        return tuple(part_class(part) for part in self.parts(type_))
+
+
+def part_class(part: ScalarPart) -> object:
+    """What can share a cell with a part: a member of an unlike union shares it with nothing."""
+    found = cell_class(part.type)
+    return ("unlike", found) if part.unlike else found
 
 
 def cell_class(type_: CType) -> object:

@@ -98,6 +98,8 @@ class Whole:
 
     type: CType
     exprs: tuple[Expr, ...]
+    written: tuple[Expr, ...] = ()
+    """Whether each cell has a value; all have one where this is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,10 @@ class ObjectPlace:
     """Whether the object is known to exist: no pointer led to it."""
     viewed: bool = False
     """Whether a pointer or a union led to it: the cell may hold a number of the other sign."""
+    unlike: bool = False
+    """Whether it is inside of a union with unlike members."""
+    rivals: tuple[Expr, ...] = ()
+    """Cells of other members of such unions, which lose their values when it is written."""
     root: int = 0
     """An address inside the object where `address` does not show one."""
 

@@ -19,7 +19,7 @@ CASES = {
     "int x\nint main() { }": (1, 6, "expected ';'"),
     "int f(void) { return 1; }": (None, None, "there is no function `main`"),
     "#include <nonsense.h>\nint main() { }": (1, 10, "there is no header nonsense.h"),
-    "union u { int i; char c[4]; } v;\nint main() { return v.i; }": (1, 31, "union"),
+    "union u { int i; char c; } v;\nint main() { int *p = &v.i; }": (2, 23, "union"),
     "#include <pthread.h>\npthread_mutex_t m, n;\nint main() { m = n; }": (3, 18, "mutex"),
     "#include <pthread.h>\nint main() { pthread_cancel(0); }": (2, 14, "pthread_cancel"),
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import cell_address, read, write
 from mazurka.frontend.c.conversions import convert
@@ -75,8 +77,8 @@ def _whole_object(low: CLowering, node: tree.Call, position: int) -> ObjectPlace
     return place
 
 
-def _cells(low: CLowering, node: tree.Call, place: ObjectPlace) -> dict[int, ObjectPlace]:
-    """The cells of so many bytes, by where they are in them (in bits)."""
+def _cells(low: CLowering, node: tree.Call, place: ObjectPlace) -> list[tuple[int, ObjectPlace]]:
+    """The cells of so many bytes, each with where it is in them (in bits)."""
     size = low.scalar(node.arguments[2]).constant
     if size is None:
         raise low.refuse(node, f"`{node.text}`: the number of bytes must be a constant")
@@ -89,7 +91,7 @@ def _cells(low: CLowering, node: tree.Call, place: ObjectPlace) -> dict[int, Obj
     count = -(-size // each)
     if count > 1 and low.reachable:
         require_elements(low, place, type_, count, node.text, node.span)
-    found: dict[int, ObjectPlace] = {}
+    found: list[tuple[int, ObjectPlace]] = []
     for offset, part in enumerate(low.machine.layouts.parts(ArrayType(type_, count))):
         if part.type == GAP or part.offset >= size * 8:
             continue
@@ -97,7 +99,7 @@ def _cells(low: CLowering, node: tree.Call, place: ObjectPlace) -> dict[int, Obj
             raise low.refuse(node, f"`{node.text}`: {size} bytes are no whole number of {type_}")
         address = cell_address(place, offset)
         cell = place.at(part.type, address, place.title + part.suffix, part.bits)
-        found.setdefault(part.offset, cell)
+        found.append((part.offset, replace(cell, unlike=place.unlike or part.unlike)))
     return found
 
 
@@ -107,8 +109,10 @@ def _memset(low: CLowering, node: tree.Call) -> Scalar:
     value = low.scalar(node.arguments[1]).constant
     if value is None:
         raise low.refuse(node, f"`{node.text}`: the value must be a constant")
-    for cell in _cells(low, node, place).values():
+    for _, cell in _cells(low, node, place):
         inner = bare(cell.type)
+        if cell.unlike and value & 255:
+            raise low.refuse(node, f"`{node.text}` sets a union whose members look different")
         if isinstance(inner, SyncType):
             continue
         if value & 255 == 0 or isinstance(inner, IntegerType):
@@ -128,18 +132,22 @@ def _memset(low: CLowering, node: tree.Call) -> Scalar:
 @library("memcpy", "memmove")
 def _memcpy(low: CLowering, node: tree.Call) -> Scalar:
     target, source = _whole_object(low, node, 0), _whole_object(low, node, 1)
+    size = low.scalar(node.arguments[2]).constant
+    kind = bare(target.type)
+    if kind == bare(source.type) and size == size_of(kind) and not isinstance(kind, ArrayType):
+        write(low, target, read(low, source, node.span), node.span)
+        return Scalar(node.type, target.address)
     first, second = _cells(low, node, target), _cells(low, node, source)
-    if {at: cell_class(cell.type) for at, cell in first.items()} != {
-        at: cell_class(cell.type) for at, cell in second.items()
-    }:
+    layout = [[(at, cell_class(cell.type)) for at, cell in each] for each in (first, second)]
+    if layout[0] != layout[1] or any(cell.unlike for _, cell in (*first, *second)):
         raise low.refuse(node, f"`{node.text}` copies between different types")
-    values = {}
-    for at, cell in second.items():
+    values = []
+    for _, cell in second:
         value = read(low, cell, node.span)
         assert isinstance(value, Scalar)
-        values[at] = Scalar(value.type, low.hold(value.expr, node.span, value.type))
-    for at, cell in first.items():
-        write(low, cell, convert(low, values[at], cell.type, node), node.span)
+        values.append(Scalar(value.type, low.hold(value.expr, node.span, value.type)))
+    for (_, cell), value in zip(first, values, strict=True):
+        write(low, cell, convert(low, value, cell.type, node), node.span)
     return Scalar(node.type, target.address)
 
 
