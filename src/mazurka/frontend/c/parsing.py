@@ -507,18 +507,24 @@ class UnitReader:
     def _item(self, cursor: Any) -> tuple[tuple[str | int, ...], tree.Expression]:
         """One initializer of a list; `.a[2] = x` has designators."""
         start = cursor.extent.start.offset
-        if cursor.kind.name != "UNEXPOSED_EXPR" or self.data[start : start + 1] not in (b".", b"["):
-            return (), self.expression(cursor)
         children = list(cursor.get_children())
+        named = any(child.kind.name == "MEMBER_REF" for child in children[:-1])
+        if cursor.kind.name != "UNEXPOSED_EXPR" or not (
+            named or self.data[start : start + 1] == b"["
+        ):
+            return (), self.expression(cursor)
         designators: list[str | int] = []
         for child in children[:-1]:
             if child.kind.name == "MEMBER_REF":
-                designators.append(child.spelling)
+                if child.spelling:  # libclang adds the anonymous ones on the way
+                    designators.append(child.spelling)
             else:
                 value = self.evaluate(child)
                 if value is None:
                     raise UnsupportedError.at(self.span(child), "this index is no constant")
                 designators.append(value)
+        if named:  # where an anonymous member is on the way, libclang says no place
+            start = start or max(each.extent.start.offset for each in children[:-1])
         between = self.data[start : children[-1].extent.start.offset]
         if b"..." in between:
             raise UnsupportedError.at(
