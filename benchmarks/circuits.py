@@ -1,31 +1,42 @@
 """Compare circuits with the interpreter and the native code on many random programs.
 
-    python benchmarks/circuits.py --steps 1000000 --seed 0
-    python benchmarks/circuits.py --verdicts 5000 --seed 0 --sparse
-    python benchmarks/circuits.py --verdicts 500 --strategy pdr
-    python benchmarks/circuits.py --sets 1000 --seed 0
+    python benchmarks/circuits.py --steps 1000000
+    python benchmarks/circuits.py --verdicts 5000 --jobs 16 --seconds 3000
+    python benchmarks/circuits.py --verdicts 500 --strategy pdr --strategy bdd
+    python benchmarks/circuits.py --sets 1000
 
 The first form takes so many random steps of random programs in the circuit and on the interpreter,
-every eighth program also in native code, and compares outcomes, states, and who stands still.  The
-second compares the verdicts of the strategies of the symbolic engine (or of `--strategy`), with
-all interleavings that they have, for assertions, deadlocks and races, with the interpreter's
-unreduced search, and prints a table; with `--sparse` each program is searched in one of all ways
-that a strategy has, in turn.  A program that shows a disagreement is made small.  Seeds from
-1000000 on are programs whose assumptions stop threads, from 2000000 on programs whose threads
-choose between waiting and going on.  The last form compares the stubborn sets of so many programs'
-circuits with those that the reference chooses in the same states.  `--limit` ends each after so
-many seconds.  Exit status 1 if there is a disagreement.  Run from the root.
+every eighth program also in native code, and compares outcomes, states, and who stands still.
+
+The second compares the verdicts of the strategies of the symbolic engine (or of each `--strategy`)
+on so many programs with the interpreter's unreduced search.  Each program is searched with every
+interleaving that a strategy has, for assertions, deadlocks and races; with `--sparse` in one of all
+these ways, in turn.  Programs that are too large for the interpreter do not count.  `--jobs` is how
+many processes compare.  A line says every few seconds how it goes.  The table comes at the end, and
+also after `--seconds`, Ctrl-C or SIGTERM.  A program that shows a disagreement is made small.
+
+Seeds from 1000000 on are programs whose assumptions stop threads, from 2000000 on programs whose
+threads choose between waiting and going on.  The last form compares the stubborn sets of so many
+programs' circuits with those that the reference chooses in the same states.  Exit status 1 if there
+is a disagreement.  Run from the root.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
+import signal
 import sys
 import time
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache, partial
 from itertools import count, product
 from pathlib import Path
+from types import FrameType
+from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
@@ -49,8 +60,8 @@ WALK = 20
 """Steps of each walk; a program has 64 walks."""
 STATES = 1500
 ROUNDS = {"sweeps": 12, "full": 25, "partial-order": 25, "transactions": 25, "peephole": 25}
-MANY_STEPS = 100
-"""For strategies without an interleaving."""
+ITERATIONS = 10
+"""How often `events` follows each loop: twice as many may take it twice as long, and again."""
 NONE = "-"
 PROPERTIES = (
     frozenset({"assert"}),
@@ -58,6 +69,10 @@ PROPERTIES = (
     frozenset({"assert", "race"}),
 )
 SECONDS = 20.0
+PAUSE = 10.0
+"""Seconds between lines that say how a comparison goes."""
+AT_ONCE = 20
+"""Programs for each process, before processes wait for each other."""
 
 
 def compare_steps(wanted: int, seed: int, limit: float) -> bool:
@@ -89,7 +104,7 @@ class SymbolicSearch:
         if INTERLEAVING in self.strategy.options:
             tuning[INTERLEAVING.name] = self.interleaving
         if BOUND in self.strategy.options:
-            tuning[BOUND.name] = ROUNDS.get(self.interleaving, MANY_STEPS)
+            tuning[BOUND.name] = ROUNDS.get(self.interleaving, ITERATIONS)
         return SearchOptions(properties=self.properties, limit_seconds=SECONDS, tuning=tuning)
 
     @property
@@ -104,6 +119,7 @@ class SymbolicSearch:
         return True
 
 
+@cache
 def list_searches(name: str) -> list[SymbolicSearch]:
     """All ways to ask a strategy."""
     strategy = load_strategy(name)
@@ -112,56 +128,143 @@ def list_searches(name: str) -> list[SymbolicSearch]:
     return [each for each in found if each.is_possible]
 
 
-def compare_verdicts(
-    wanted: int, seed: int, limit: float, names: list[str], *, sparse: bool
-) -> bool:
-    """Compare verdicts; with `sparse` a program is searched in one of all ways a strategy has."""
-    asked = {name: list_searches(name) for name in names}
-    tally: Counter[tuple[SymbolicSearch, Agreement]] = Counter()
-    programs, too_large, right = 0, 0, True
-    for number in range(seed, seed + wanted):
-        if time.perf_counter() > limit:
-            break
-        oracle = consult(Subject(number).program(), STATES)
-        if oracle is None:
-            too_large += 1
-            continue
-        programs += 1
-        for ways in asked.values():
-            for search in [ways[number % len(ways)]] if sparse else ways:
-                found = compare(oracle, search.strategy, search.options)
-                tally[search, found.agreement] += 1
-                if found.agreement is Agreement.DISAGREES:
-                    right = False
-                    print(f"{Subject(number)}, {search.interleaving}: {found}", flush=True)
-                    show_small(oracle.program, search)
-    print_table([each for ways in asked.values() for each in ways], tally)
-    print(f"{programs:,} programs compared, {too_large:,} too large: seeds from {seed}")
-    return right
+class Way(NamedTuple):
+    """A search in the words of the table."""
+
+    strategy: str
+    interleaving: str
+    properties: str
 
 
-def show_small(program: Program, search: SymbolicSearch) -> None:
-    """Print a smaller program on which the search is still wrong."""
+def name_way(search: SymbolicSearch) -> Way:
+    return Way(search.strategy.name, search.interleaving, ",".join(sorted(search.properties)))
+
+
+@dataclass
+class ComparedProgram:
+    """What the searches of one program have said; nothing if it is too large to be compared."""
+
+    found: list[tuple[Way, Agreement]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+def compare_program(number: int, names: Sequence[str], *, sparse: bool) -> ComparedProgram:
+    """Compare the verdicts about one program."""
+    result = ComparedProgram()
+    oracle = consult(Subject(number).program(), STATES)
+    if oracle is None:
+        return result
+    for name in names:
+        ways = list_searches(name)
+        for search in [ways[number % len(ways)]] if sparse else ways:
+            found = compare(oracle, search.strategy, search.options)
+            result.found.append((name_way(search), found.agreement))
+            if found.agreement is Agreement.DISAGREES:
+                small = find_small(oracle.program, search)
+                text = f"{Subject(number)}, {search.interleaving}: {found}\n{small}"
+                result.problems.append(text)
+    return result
+
+
+def find_small(program: Program, search: SymbolicSearch) -> str:
+    """A smaller program on which the search is still wrong."""
 
     def fails(smaller: Program) -> bool:
         return disagreement(smaller, search.strategy, search.options, STATES) is not None
 
-    print(listing(shrink(program, fails)), flush=True)
+    return listing(shrink(program, fails))
 
 
-def print_table(
-    searches: list[SymbolicSearch], tally: Counter[tuple[SymbolicSearch, Agreement]]
-) -> None:
+class Ended(Exception):  # noqa: N818 - it is control flow, not an error
+    """Somebody has ended the comparison."""
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Raise `Ended` at Ctrl-C and at SIGTERM."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise Ended
+
+    before = {each: signal.signal(each, end) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def leave_signals_alone() -> None:
+    """In a process that compares: the first process ends it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+@contextmanager
+def compare_all(
+    compare_one: Callable[[int], ComparedProgram], seed: int, jobs: int
+) -> Iterator[Iterator[ComparedProgram]]:
+    """What is found about the programs from a seed on, without an end.
+
+    This process only waits: a signal that interrupted a search would look like its failure."""
+    with multiprocessing.get_context("spawn").Pool(jobs, leave_signals_alone) as pool:
+        yield (
+            each
+            for first in count(seed, AT_ONCE * jobs)
+            for each in pool.imap_unordered(compare_one, range(first, first + AT_ONCE * jobs))
+        )
+
+
+def compare_verdicts(
+    wanted: int, seed: int, limit: float, names: list[str], *, sparse: bool, jobs: int
+) -> bool:
+    """Compare verdicts; with `sparse` a program is searched in one of all ways a strategy has."""
+    tally: Counter[tuple[Way, Agreement]] = Counter()
+    programs = too_large = 0
+    began = told = time.perf_counter()
+    compare_one = partial(compare_program, names=names, sparse=sparse)
+    try:
+        with ended_by_signals(), compare_all(compare_one, seed, jobs) as compared:
+            for each in compared:
+                tally.update(each.found)
+                programs, too_large = programs + bool(each.found), too_large + (not each.found)
+                for problem in each.problems:
+                    print(problem, flush=True)
+                now = time.perf_counter()
+                if now - told > PAUSE:
+                    told = now
+                    print(tell_progress(programs, wanted, tally, now - began), flush=True)
+                if programs >= wanted or now > limit:
+                    break
+    except Ended:
+        print("ended before all programs were compared")
+    print_table([name_way(each) for name in names for each in list_searches(name)], tally)
+    print(f"{programs:,} programs compared, {too_large:,} too large: seeds from {seed}", flush=True)
+    return count_wrong(tally) == 0
+
+
+def count_wrong(tally: Counter[tuple[Way, Agreement]]) -> int:
+    return sum(times for (_, found), times in tally.items() if found is Agreement.DISAGREES)
+
+
+def tell_progress(
+    programs: int, wanted: int, tally: Counter[tuple[Way, Agreement]], seconds: float
+) -> str:
+    return (
+        f"{programs:,} of {wanted:,} programs, {tally.total():,} verdicts,"
+        f" {count_wrong(tally):,} disagreements, {seconds:.0f} s"
+    )
+
+
+def print_table(ways: list[Way], tally: Counter[tuple[Way, Agreement]]) -> None:
     heads = (Agreement.AGREES, Agreement.INCONCLUSIVE, Agreement.DISAGREES)
     print(
         f"{'strategy':13}{'interleaving':15}{'properties':18}" + "".join(f"{h:>13}" for h in heads)
     )
-    for each in searches:
-        counts = "".join(f"{tally[each, head]:>13,}" for head in heads)
-        properties = ",".join(sorted(each.properties))
-        print(f"{each.strategy.name:13}{each.interleaving:15}{properties:18}{counts}")
-    wrong = sum(times for (_, found), times in tally.items() if found is Agreement.DISAGREES)
-    print(f"{tally.total():,} verdicts, {wrong:,} disagreements")
+    for way in ways:
+        counts = "".join(f"{tally[way, head]:>13,}" for head in heads)
+        print(f"{way.strategy:13}{way.interleaving:15}{way.properties:18}{counts}")
+    print(f"{tally.total():,} verdicts, {count_wrong(tally):,} disagreements")
 
 
 def compare_sets(wanted: int, seed: int, limit: float) -> bool:
@@ -183,22 +286,26 @@ def compare_sets(wanted: int, seed: int, limit: float) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, default=0)
-    parser.add_argument("--verdicts", type=int, default=0)
-    parser.add_argument("--sets", type=int, default=0)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--strategy", action="append", choices=strategy_names("symbolic"))
-    parser.add_argument("--sparse", action="store_true")
-    parser.add_argument("--limit", type=float, default=float("inf"))
+    add = parser.add_argument
+    add("--steps", type=int, default=0, help="compare so many random steps")
+    add("--verdicts", type=int, default=0, help="compare verdicts about so many programs")
+    add("--sets", type=int, default=0, help="compare the stubborn sets of so many programs")
+    add("--seed", type=int, default=0, help="the first program's number")
+    add("--strategy", action="append", choices=strategy_names("symbolic"), help="all unless given")
+    add("--sparse", action="store_true", help="search each program in one of all ways")
+    add("--jobs", type=int, default=1, help="how many processes compare verdicts")
+    add("--seconds", type=float, default=float("inf"), help="end after so many seconds")
     asked = parser.parse_args()
     began = time.perf_counter()
-    limit = began + asked.limit
+    limit = began + asked.seconds
     right = True
     if asked.steps:
         right = compare_steps(asked.steps, asked.seed, limit)
     if asked.verdicts:
         names = asked.strategy or strategy_names("symbolic")
-        told = compare_verdicts(asked.verdicts, asked.seed, limit, names, sparse=asked.sparse)
+        told = compare_verdicts(
+            asked.verdicts, asked.seed, limit, names, sparse=asked.sparse, jobs=max(asked.jobs, 1)
+        )
         right = told and right
     if asked.sets:
         right = compare_sets(asked.sets, asked.seed, limit) and right
