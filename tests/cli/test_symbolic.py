@@ -232,9 +232,8 @@ def test_proofs_of_models_that_do_not_end(tmp_path: Path) -> None:
 
 
 def test_proofs_are_not_made_of_reduced_transitions() -> None:
-    for strategy in ("pdr", "k-induction"):
-        with pytest.raises(OptionError, match="--interleaving peephole is for bmc alone"):
-            check(EXAMPLES / "peterson.py", strategy=strategy, interleaving="peephole")
+    with pytest.raises(OptionError, match="--interleaving peephole is for bmc alone"):
+        check(EXAMPLES / "peterson.py", strategy="pdr", interleaving="peephole")
 
 
 def test_an_invariant_that_cannot_be_written(tmp_path: Path) -> None:
@@ -276,9 +275,15 @@ def test_an_older_invariant_does_not_stay_where_nothing_was_proved(tmp_path: Pat
 def test_induction(tmp_path: Path) -> None:
     proved = check(write(tmp_path, PIPELINE), strategy="k-induction", definitions={"WORD": 256})
     assert proved.verdict == HOLDS
-    assert proved.scope.endswith("by induction over 1 round")
-    short = check(EXAMPLES / "philosophers_ordered.py", strategy="k-induction", rounds=2)
-    assert short.limits == ("some execution has more than 2 rounds",)
+    assert proved.scope.endswith("by induction over 1 step")
+    short = check(EXAMPLES / "philosophers_ordered.py", strategy="k-induction", rounds=1)
+    assert short.limits == ("some execution has more than 1 step",)
+
+
+def test_induction_with_auxiliary_invariants() -> None:
+    proved = check(EXAMPLES / "peterson.py", strategy="k-induction")
+    assert proved.verdict == HOLDS
+    assert "by induction over" in proved.scope
 
 
 @pytest.mark.parametrize("strategy", ["pdr", "k-induction", "bdd"])
@@ -403,7 +408,7 @@ class Watcher(Silent):
     ("strategy", "heard"),
     [
         ("bmc", r"^2 rounds  [\d,]+ clauses  \d+ MB  \d+\.\d s$"),
-        ("k-induction", r"^1 rounds  [\d,]+ clauses  "),
+        ("k-induction", r"^1 steps  [\d,]+ clauses  "),
         ("pdr", r"^\d+ rounds  frame \d+: \d+ clauses, \d+ questions  "),
         ("portfolio", r"clauses  pdr frame \d+: \d+ clauses, "),
         ("bdd", r"^\d steps  pass \d: a diagram of \d+ nodes  "),

@@ -144,6 +144,16 @@ def test_a_step_that_begins_at_the_first_state_is_noticed(
     assert find(tmp_path, "k-induction") != "assert"
 
 
+def test_auxiliary_invariants_that_are_none_are_noticed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def stay_at_first(circuit: Circuit, *_: object) -> list[Lemma]:
+        return [Lemma((each.literal ^ 1 ^ each.initial,), "") for each in circuit.latches]
+
+    monkeypatch.setattr(induction, "find_control_invariant", stay_at_first)
+    assert find(tmp_path, "k-induction") == NO_PROOF
+
+
 def forget_the_first_state(patch: pytest.MonkeyPatch) -> None:
     def every(circuit: Circuit, lemmas: Sequence[Lemma]) -> list[Lemma]:
         """All of them, and one that makes whatever it is about impossible."""

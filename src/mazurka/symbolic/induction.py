@@ -11,6 +11,16 @@ lies between them could be left out.  So its last k + 1 frames are what the step
 where that asks for states that are pairwise different, and for states all of whose latches are
 codes of values (`find_unused_codes`, an invariant that is checked, too).
 
+A transition is a single step of a thread.  Rounds of many steps would find violations earlier, as
+`bmc` does; but from states that no run reaches, a round leads to many more of the like.
+
+**Auxiliary invariants** (Beyer, Dangl, Wendler, *Boosting k-Induction with Continuously-Refined
+Invariants*, CAV 2015).  States that no run reaches go round for ever: a thread is in a section
+whose lock another one holds.  So after `PLAIN_STEPS` steps in vain invariants are guessed about
+places and small values (`mazurka.symbolic.lemmas`), and what is inductive of them is required of
+the states of the step as well.  It need not exclude what is bad: wide data are left to the
+induction, which needs no lemma about what a thread has just read.
+
 What is bad includes the steps that are not known (`mazurka.symbolic.circuit`).  If the base meets
 one, there is no proof.  Base and step of a proof are checked by another solver, on frames that are
 made anew.
@@ -18,7 +28,10 @@ made anew.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+
+import numpy as np
 
 from mazurka.errors import InternalError
 from mazurka.symbolic.bmc import CircuitSearch, FrameLoop
@@ -26,15 +39,20 @@ from mazurka.symbolic.circuit import Circuit, Interleaving
 from mazurka.symbolic.environment import BINARY
 from mazurka.symbolic.graphs.graph import FALSE, TRUE, Aig, ClauseWriter
 from mazurka.symbolic.invariants import OTHER_SOLVER, check_invariant, find_unused_codes
+from mazurka.symbolic.lemmas.mining import Lemma
+from mazurka.symbolic.lemmas.proving import find_control_invariant
 from mazurka.symbolic.pdr import find_ends
 from mazurka.symbolic.solving.solver import SatSolver
 from mazurka.symbolic.unrolling import Unroller
+
+PLAIN_STEPS = 2
+"""So many steps are tried without auxiliary invariants."""
 
 
 class InductionSearch(CircuitSearch):
     """A bounded search that may end with a proof."""
 
-    sweeps = Interleaving.SWEEPS
+    sweeps = Interleaving.FULL
     counters = BINARY
     step_solver: SatSolver | None = None
 
@@ -60,11 +78,22 @@ class _InductionLoop(FrameLoop):
 
     def prove_rest(self) -> tuple[str, ...] | None:
         owner, many = self.owner, len(self.unroller.frames)
-        if owner.limits or self.step.is_possible(many):
+        if owner.limits:
             return None
-        check_induction(owner, self.circuit, self.step.known, many)
+        if many == PLAIN_STEPS + 1 and not owner.subject.plain_steps:
+            self.strengthen()
+        if self.step.is_possible(many):
+            return None
+        check_induction(owner, self.step, many)
         owner.proof = f"induction over {many:,} {owner.unit}{'' if many == 1 else 's'}"
         return find_ends(owner, self.ends, self.step.known, self.solver)
+
+    def strengthen(self) -> None:
+        """Look for auxiliary invariants."""
+        began = time.perf_counter()
+        step = self.step
+        step.strengthen(find_control_invariant(step.circuit, step.known, self.owner.wait))
+        self.owner.encoding_seconds += time.perf_counter() - began
 
 
 class StepCase:
@@ -75,6 +104,8 @@ class StepCase:
     ) -> None:
         """`known`: an inductive invariant, of which no state of the transitions is outside."""
         self.circuit, self.known, self.solver = circuit, known, solver
+        self.lemmas: list[Lemma] = []
+        """Clauses that are inductive together with `known`."""
         self.unroller = Unroller(circuit, anywhere=True)
         self.graph = self.unroller.graph
         self.writer = ClauseWriter(self.graph)
@@ -87,6 +118,26 @@ class StepCase:
         for cube in known:
             literals = (state[abs(each) - 1] ^ (each < 0) for each in cube)
             self._require(self.graph.every(literals) ^ 1)
+
+    def strengthen(self, lemmas: Sequence[Lemma]) -> None:
+        """Ask only for states in which these lemmas hold, an inductive invariant."""
+        self.lemmas += lemmas
+        self.roots = sorted({literal & ~1 for each in self.lemmas for literal in each.literals})
+        self.cone = self.circuit.graph.mark_cone(self.roots or [TRUE])
+        for state in self.states:
+            self._require_lemmas(state)
+
+    def _require_lemmas(self, state: Sequence[int]) -> None:
+        """Require the lemmas of a state, given by its latches."""
+        if not self.lemmas:
+            return
+        graph = self.circuit.graph
+        image = np.zeros(graph.nodes, np.int32)
+        image[[latch.literal >> 1 for latch in self.circuit.latches]] = state
+        self.graph.copy_from(graph.fanins.copy(), self.cone, image)
+        for lemma in self.lemmas:
+            said = [int(image[literal >> 1]) ^ (literal & 1) for literal in lemma.literals]
+            self._require(self.graph.some(said))
 
     def is_possible(self, length: int) -> bool:
         """Whether a bad frame can lie behind so many transitions that are not bad."""
@@ -102,6 +153,7 @@ class StepCase:
         for earlier in self.states:
             self._require(differ(self.graph, earlier, state))
         self.states.append(state)
+        self._require_lemmas(state)
         frame = self.unroller.add_frame()
         self.bad = self.graph.some(map(frame.literal, find_bad(self.circuit)))
 
@@ -128,21 +180,22 @@ def differ(graph: Aig, first: list[int], second: list[int]) -> int:
     return graph.some(graph.differ(a, b) for a, b in zip(first, second, strict=True))
 
 
-def check_induction(
-    owner: CircuitSearch, circuit: Circuit, known: Sequence[tuple[int, ...]], length: int
-) -> None:
+def check_induction(owner: CircuitSearch, found: StepCase, length: int) -> None:
     """Raise an internal error unless another solver finds neither a base nor a step."""
-    check_invariant(circuit, known, FALSE, owner.wait)
+    circuit, said = found.circuit, [each.literals for each in found.lemmas]
+    check_invariant(circuit, found.known, FALSE, owner.wait, said)
     with SatSolver(OTHER_SOLVER, owner.wait) as solver:
-        if StepCase(circuit, known, solver).is_possible(length):
+        step = StepCase(circuit, found.known, solver)
+        step.strengthen(found.lemmas)
+        if step.is_possible(length):
             raise InternalError(f"what was found is no induction over {length} transitions")
     unroller = Unroller(circuit)
-    graph, before, found = unroller.graph, TRUE, []
+    graph, before, failures = unroller.graph, TRUE, list[int]()
     for _ in range(length):
         frame = unroller.add_frame()
-        found.append(graph.both(before, graph.some(map(frame.literal, find_bad(circuit)))))
+        failures.append(graph.both(before, graph.some(map(frame.literal, find_bad(circuit)))))
         before = graph.both(before, frame.literal(circuit.constraint))
-    bad = graph.some(found)
+    bad = graph.some(failures)
     if bad == FALSE:
         return
     writer = ClauseWriter(graph)

@@ -49,6 +49,12 @@ def guess_lemmas(circuit: Circuit, states: Truths) -> list[Lemma]:
     return list(found.values())[:MOST_CANDIDATES]
 
 
+def guess_control_lemmas(circuit: Circuit, states: Truths) -> list[Lemma]:
+    """The same, only about places and small values: who is where, and who holds what."""
+    found = Miner(circuit, Samples(circuit, states)).mine_control()
+    return list(found.values())[:MOST_CANDIDATES]
+
+
 class Miner:
     """Looks for candidates among the predicates of a circuit."""
 
@@ -64,6 +70,11 @@ class Miner:
         self._find_comparisons_of_locals()
         self._find_constant_facts()
         self._find_pairs([*vocabulary.places, *vocabulary.values, *vocabulary.comparisons])
+        return self.found
+
+    def mine_control(self) -> dict[tuple[int, ...], Lemma]:
+        self._find_sets()
+        self._find_pairs([*self.vocabulary.places, *self.vocabulary.values])
         return self.found
 
     def _add(self, text: str, *literals: int) -> None:

@@ -22,7 +22,7 @@ with another solver.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -30,8 +30,14 @@ from numpy.typing import NDArray
 
 from mazurka.symbolic.circuit import Circuit
 from mazurka.symbolic.graphs.graph import FALSE, TRUE, ClauseWriter, Lanes
-from mazurka.symbolic.lemmas.mining import Lemma
-from mazurka.symbolic.lemmas.sampling import SEED, draw_inputs, evaluate, evaluate_words
+from mazurka.symbolic.lemmas.mining import Lemma, guess_control_lemmas
+from mazurka.symbolic.lemmas.sampling import (
+    SEED,
+    draw_inputs,
+    evaluate,
+    evaluate_words,
+    sample_states,
+)
 from mazurka.symbolic.solving.solver import SatSolver
 
 LEMMA_SOLVER = "minisat22"
@@ -59,6 +65,17 @@ def prove_by_lemmas(
     exclude `bad`; None if there are none.  Whoever runs this asks the solver what is yielded."""
     kept = hold_at_first(circuit, lemmas)
     return LemmaProof(circuit, kept, known, bad, solver).find()
+
+
+def find_control_invariant(
+    circuit: Circuit,
+    known: Iterable[Sequence[int]],
+    waiting: Callable[[SatSolver], None] | None = None,
+) -> list[Lemma]:
+    """Guess what always holds of places and small values; return what is inductive together."""
+    kept = hold_at_first(circuit, guess_control_lemmas(circuit, sample_states(circuit)))
+    with SatSolver(LEMMA_SOLVER, waiting) as solver:
+        return LemmaProof(circuit, kept, known, FALSE, solver).find_inductive()
 
 
 def hold_at_first(circuit: Circuit, lemmas: Sequence[Lemma]) -> list[Lemma]:
@@ -160,6 +177,18 @@ class LemmaProof:
         if literal in (FALSE, TRUE):
             return self.true if literal else -self.true
         return self.writer.literal(literal)
+
+    # --- all that is inductive ----------------------------------------------------------------
+
+    def find_inductive(self) -> list[Lemma]:
+        """The largest inductive part of the candidates, whether or not it excludes what is bad."""
+        while True:
+            some = self.writer.new_variable()
+            alive = np.flatnonzero(self.alive).tolist()
+            self.solver.add_clause([-some, *(self.violated[each] for each in alive)])
+            if not self.solver.solve([*self.every, some]):
+                return [self.lemmas[each] for each in alive]
+            self._drop()
 
     # --- targets ------------------------------------------------------------------------------
 

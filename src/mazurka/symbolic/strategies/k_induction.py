@@ -3,6 +3,7 @@
 Sheeran, Singh, Stålmarck, *Checking Safety Properties Using Induction and a SAT-Solver* (FMCAD
 2000).  Beside the bounded search, the solver is asked whether so many transitions without a
 violation, from any state, can be followed by one (`mazurka.symbolic.induction`, with the proof).
+A transition is one step of one thread.
 
 Keeps assertions, all other faults, deadlocks, and races, which become faults by marks that threads
 leave (`mazurka.ir.passes.race_marks.program`).  The relation has every step of every thread: there
@@ -13,13 +14,7 @@ from __future__ import annotations
 
 from mazurka.ir.program import Program
 from mazurka.search import Observer, SearchOptions, SearchResult, Strategy
-from mazurka.symbolic.options import (
-    INTERLEAVING,
-    ROUNDS,
-    UNROLLED,
-    require_plain_interleaving,
-    require_solver,
-)
+from mazurka.symbolic.options import ROUNDS, UNROLLED, require_solver
 
 
 def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
@@ -34,11 +29,6 @@ def run(program: Program, options: SearchOptions, observer: Observer) -> SearchR
     return search(program, options)
 
 
-def refuse(options: SearchOptions) -> None:
-    require_solver()
-    require_plain_interleaving(options)
-
-
 STRATEGY = Strategy(
     name="k-induction",
     summary="a circuit of the program, unrolled until violations are excluded by induction",
@@ -46,6 +36,6 @@ STRATEGY = Strategy(
     orders=("dfs",),
     takes_any_choice=True,
     run=run,
-    options=(INTERLEAVING, ROUNDS, UNROLLED),
-    refuse=refuse,
+    options=(ROUNDS, UNROLLED),
+    refuse=lambda options: require_solver(),
 )
