@@ -18,7 +18,7 @@ class Figures:
     """The search alone, all rounds together, without reading, compiling or starting anything;
     from the start of the first command to the end of the last where these are measured."""
     processor_seconds: float | None = None
-    """What all processors together have spent, where whole commands are measured."""
+    """What all processors together have spent, other processes included."""
     table_bytes: int | None = None
     """What the visited states take, with their hash table and without the stack."""
     peak_bytes: int | None = None

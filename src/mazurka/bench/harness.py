@@ -130,6 +130,8 @@ class Benchmark(Generic[AnyCase]):
     tools: dict[str, str | None] = field(default_factory=dict)
     """The versions of other tools that take part; None of those that are not installed."""
     interrupted: bool = False
+    announce: Announce = lambda text: None
+    """Told what is about to be done, while a case is measured."""
 
     name: ClassVar[str]
     heading: ClassVar[str]
@@ -257,6 +259,7 @@ class Benchmark(Generic[AnyCase]):
         Rows that are there at an interruption are kept; without any it goes on to the caller.
         """
         self.check_options()
+        self.announce = announce
         cases = self.select()
         self.tools = self.find_tools(cases)
         self.compile_searches()

@@ -9,13 +9,17 @@ verdict is known: every strategy of the symbolic engine, with its defaults, besi
 over stored states.
 
 Each search has a solver's process of its own, which it starts, and stops at the first violation.
-Times are those of the search: reading the model does not count, making the circuit does.
+Times are those of the search: reading the model does not count, making the circuit does.  Of those
+that decide a model of the last table, the one that has used the least processor time *wins*, its
+solvers included.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from rich.console import Console
@@ -44,14 +48,14 @@ from mazurka.symbolic.solving.solver import close_idle
 RACES, FIGURES_OF_SECTION_3, WIDE, BACK_ENDS = "races", "figures", "wide", "back-ends"
 FULL, PARTIAL_ORDER, TRANSACTIONS, SWEEPS = "full", "partial-order", "transactions", "sweeps"
 SCHEDULERS = (FULL, PARTIAL_ORDER, TRANSACTIONS, SWEEPS)
-EXPLICIT = "explicit"
+EXPLICIT, PORTFOLIO, NOBODY = "explicit", "portfolio", "nobody"
 EXPLICIT_SEARCHES = {FULL: "full", PARTIAL_ORDER: "stubborn", TRANSACTIONS: "lock-patterns"}
 """The searches over stored states that reduce as the paper's schedulers do."""
 MANY_ROUNDS = 1_000_000
 """So many that time is what ends a search."""
 MEGABYTE = 1_000_000
-OURS = {"answer": 8, "seconds": 7, "memory": 7, "depth": 6}
-PARTS = {"transit.": 8, "encode": 6, "load": 6, "solve": 6}
+OURS = {"answer": 8, "seconds": 7, "cpu": 6, "memory": 7}
+PARTS = {"depth": 6, "transit.": 8, "encode": 6, "load": 6, "solve": 6}
 PAPERS = {"paper\nseconds": 9, "paper\nmemory": 9, "paper\ndepth": 6}
 HOLDS = "holds"
 HEADINGS = {
@@ -218,6 +222,8 @@ CASES = (
         {"ACCOUNTS": 2, "CLERKS": 2},
         {"ACCOUNTS": 2, "CLERKS": 1},
     ),
+    describe_model("bytes", "a ring of bytes", "symbolic/ring", {}, {}),
+    describe_model("checksum", "a checksum", "symbolic/checksum", {}, {}),
     describe_model("twins", "two 32-bit counters", "symbolic/twins", {}, {}),
     describe_model("daisy", "Daisy, mended", "symbolic/daisy", {"FIXED": 1, "SEEK": 1}, {}),
 )
@@ -248,14 +254,19 @@ class SymbolicTable(Benchmark[SymbolicCase]):
 
     def measure_case(self, case: SymbolicCase) -> Measured[SymbolicCase]:
         program = case.load(case.chosen(quick=self.options.quick))
-        figures = {
-            column: repeat(
-                self.options.repeat,
-                lambda: self.try_strategy(case, program, strategy, tuning),  # noqa: B023
-            )
-            for column, (strategy, tuning) in find_searches(case).items()
-        }
-        return Measured(case=case, figures=figures, constants=program.constants)
+        row = Measured(case=case, figures={}, constants=program.constants)
+        try:
+            for column, (strategy, tuning) in find_searches(case).items():
+                self.announce(f"  {column} ...")
+                measure = partial(self.try_strategy, case, program, strategy, tuning)
+                row = replace(
+                    row, figures={**row.figures, column: repeat(self.options.repeat, measure)}
+                )
+        except KeyboardInterrupt:
+            if row.figures:
+                self.rows.append(row)
+            raise
+        return row
 
     def try_strategy(
         self, case: SymbolicCase, program: Program, strategy: str, tuning: Mapping[str, Any]
@@ -265,11 +276,13 @@ class SymbolicTable(Benchmark[SymbolicCase]):
             properties=frozenset(case.properties), limit_seconds=self.limit, tuning=dict(tuning)
         )
         close_idle()  # a solver's process would bring along what an earlier search took
+        before = measure_processors()
         try:
             result = load_strategy(strategy).run(program, options, Silent())
         except MazurkaError as refusal:
             return Figures(error=str(refusal))
-        return read_figures(result)
+        close_idle()  # what it has used is known when it has ended
+        return replace(read_figures(result), processor_seconds=measure_processors() - before)
 
     # --- what cannot be right ---------------------------------------------------------------------
 
@@ -283,7 +296,8 @@ class SymbolicTable(Benchmark[SymbolicCase]):
                 if answer not in (wanted, None):
                     found.append(f"{row.case.title}: {column} says {answer}, but it is {wanted}.")
             if row.case.table == FIGURES_OF_SECTION_3:
-                counts = [row[f"{EXPLICIT}, {each}"].transitions or 0 for each in EXPLICIT_SEARCHES]
+                columns = [f"{EXPLICIT}, {each}" for each in EXPLICIT_SEARCHES]
+                counts = [row[each].transitions or 0 for each in columns if each in row.figures]
                 if counts != sorted(counts, reverse=True):
                     found.append(f"{row.case.title}: a reduced search has more transitions.")
         return found
@@ -302,7 +316,7 @@ class SymbolicTable(Benchmark[SymbolicCase]):
                 console,
                 heading,
                 grids(console, (21, 23), columns, lines),
-                legend_of(table, self.limit),
+                [*legend_of(table, self.limit), *(tell_wins(rows) if table == BACK_ENDS else ())],
                 quick=self.options.quick,
             )
             console.print()
@@ -329,8 +343,8 @@ class SymbolicTable(Benchmark[SymbolicCase]):
     def row_to_json(self, row: Measured[SymbolicCase]) -> dict[str, object]:
         names = (
             "failure", "proof", "states", "transitions", "depth", "steps", "seconds",
-            "encoding_seconds", "loading_seconds", "solving_seconds", "peak_bytes", "limits",
-            "error",
+            "processor_seconds", "encoding_seconds", "loading_seconds", "solving_seconds",
+            "peak_bytes", "limits", "error",
         )  # fmt: skip
         return {
             "table": row.case.table,
@@ -339,6 +353,7 @@ class SymbolicTable(Benchmark[SymbolicCase]):
             "constants": dict(row.constants),
             "properties": list(row.case.properties),
             "expected": row.case.failure or HOLDS,
+            "winner": find_winner(row.figures),
             "searches": {
                 column: {"answer": find_answer(figures), **figures.to_json(*names)}
                 for column, figures in row.figures.items()
@@ -366,7 +381,9 @@ def find_searches(case: SymbolicCase) -> dict[str, tuple[str, Mapping[str, Any]]
     }
     if case.table == WIDE:
         plain = {each: bounded[each] for each in (SWEEPS, FULL)}
-        return {**plain, "pdr": ("pdr", {}), EXPLICIT: ("full", {})}
+        others: dict[str, tuple[str, Mapping[str, Any]]]
+        others = {each: (each, {}) for each in ("events", "k-induction", "pdr")}
+        return {**plain, **others, EXPLICIT: ("full", {})}
     if case.table == RACES:
         return {**bounded, f"{EXPLICIT}, {TRANSACTIONS}": ("lock-patterns", {})}
     explicit: dict[str, tuple[str, Mapping[str, Any]]]
@@ -404,6 +421,46 @@ def find_answer(figures: Figures) -> str | None:
     return HOLDS if figures.complete else None
 
 
+# --- who wins -------------------------------------------------------------------------------------
+
+
+def measure_processors() -> float:
+    """The processor time of this process, and of the others that it has started and that have
+    ended."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
+
+
+def find_winner(figures: Mapping[str, Figures]) -> str | None:
+    """The column that has decided with the least processor time; None if none has."""
+    decided = {
+        column: each.processor_seconds
+        for column, each in figures.items()
+        if find_answer(each) is not None and each.processor_seconds is not None
+    }
+    return min(decided, key=decided.__getitem__, default=None)
+
+
+def tell_wins(rows: Sequence[Measured[SymbolicCase]]) -> Iterator[str]:
+    """Who wins which models: among all searches, and among the back ends of the circuit."""
+    yield f"Least processor time: {list_wins(rows, frozenset())}."
+    others = frozenset({EXPLICIT, PORTFOLIO})
+    yield f"Of the back ends alone, without {PORTFOLIO}: {list_wins(rows, others)}."
+
+
+def list_wins(rows: Sequence[Measured[SymbolicCase]], without: frozenset[str]) -> str:
+    won: dict[str, list[str]] = {}
+    columns = dict.fromkeys(column for row in rows for column in row.figures)
+    for row in rows:
+        figures = {column: x for column, x in row.figures.items() if column not in without}
+        won.setdefault(find_winner(figures) or NOBODY, []).append(row.case.name)
+    losers = [each for each in columns if each not in won and each not in without]
+    told = [f"{column} ({', '.join(names)})" for column, names in won.items()]
+    if losers:
+        told.append(f"{' and '.join(losers)} nowhere")
+    return ", ".join(told)
+
+
 # --- how figures are written ----------------------------------------------------------------------
 
 
@@ -423,6 +480,7 @@ def write_lines(row: Measured[SymbolicCase]) -> Iterator[Line]:
             [
                 find_answer(figures) or ("refused" if figures.error else "-"),
                 marked(_write_seconds(figures.seconds), find_answer(figures) is not None),
+                _write_seconds(figures.processor_seconds),
                 _write_bytes(figures),
                 thousands(figures.depth),
                 thousands(figures.transitions),
@@ -452,9 +510,10 @@ def _write_paper(figures: Figures) -> list[str]:
 def legend_of(table: str, limit: float) -> Iterable[str]:
     yield f">: {limit:g} s, or something else, have ended the search without an answer."
     yield (
-        "depth: transitions of the circuit, which are steps or rounds; for explicit searches the"
-        " height of the stack. encode: making the circuit and its copies. load: handing clauses to"
-        " the solver. solve: the rest of the seconds."
+        "cpu: the processor time of the search and its solvers. depth: transitions of the circuit,"
+        " which are steps or rounds; for explicit searches the height of the stack. encode: making"
+        " the circuit and its copies. load: handing clauses to the solver. solve: the rest of the"
+        " seconds."
     )
     if table == RACES:
         yield (

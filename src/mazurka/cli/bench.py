@@ -3,21 +3,97 @@
 from __future__ import annotations
 
 import importlib
-from typing import Annotated
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mazurka.cli import arguments as args
 from mazurka.cli.completion import complete_among
 from mazurka.cli.failures import guarded
+from mazurka.cli.plain_values import PlainCommand
 from mazurka.errors import OptionError, suggest
 
-EPILOG = "Examples: mazurka bench speed --quick, mazurka bench scale --svg scale.svg"
+if TYPE_CHECKING:
+    from mazurka.bench.harness import Benchmark
+
+EPILOG = "Examples: mazurka bench speed --quick, mazurka bench scale --help"
 
 NAMES = (
     "speed", "scale", "verdict", "cpc", "optimistic", "cartesian", "context-bounded", "symbolic",
 )  # fmt: skip
 """Each is a module of `mazurka.bench`, whose `TABLE` is the benchmark."""
+ASKED = "mazurka.bench"
+"""In a context's `meta`: the benchmark among the arguments, if there is one."""
+
+
+def load_table(name: str) -> tuple[type[Benchmark[Any]], str]:
+    """A benchmark, and what it is in a sentence."""
+    module = importlib.import_module(f"mazurka.bench.{name.replace('-', '_')}")
+    told = (module.__doc__ or "").partition("\n")[0].partition(": ")[2]
+    return module.TABLE, told
+
+
+class BenchCommand(PlainCommand):
+    """The command; `mazurka bench NAME --help` tells what this benchmark takes."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        ctx.meta[ASKED] = next((word for word in args if word in NAMES), None)
+        return super().parse_args(ctx, args)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        name = ctx.meta.get(ASKED)
+        if name is None:
+            super().format_help(ctx, formatter)
+            return
+        table, told = load_table(name)
+        benchmark = table()
+        formatter.write_usage(f"{ctx.command_path} {name}", "[OPTIONS]")
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(told[:1].upper() + told[1:])
+        with formatter.section("What --only takes"):
+            formatter.write_dl(list(list_subjects(benchmark)))
+        with formatter.section("Options"):
+            formatter.write_dl(list(list_options(self, ctx, benchmark)))
+        formatter.write_paragraph()
+        with formatter.indentation():
+            groups = [case.group for case in benchmark.cases]
+            limit = "" if benchmark.default_limit == math.inf else " --limit-time 20"
+            formatter.write_text(f"Example: mazurka bench {name} --only {groups[-1]}{limit}")
+            formatter.write_text("Ctrl-C prints what has been measured so far.")
+
+
+def list_subjects(benchmark: Benchmark[Any]) -> Iterator[tuple[str, str]]:
+    """The groups of cases, each with its cases."""
+    groups: dict[str, list[str]] = {}
+    for case in benchmark.cases:
+        groups.setdefault(case.group, []).append(case.name)
+    for group, cases in groups.items():
+        alone = cases == [group]
+        yield group, "" if alone else f"all of {', '.join(cases)}; or one of these"
+
+
+def list_options(
+    command: BenchCommand, ctx: Any, benchmark: Benchmark[Any]
+) -> Iterator[tuple[str, str]]:
+    """The options that a benchmark takes."""
+    refused = {
+        "order": benchmark.depth_first is not None,
+        "limit_time": benchmark.default_limit == math.inf,
+        "workers": benchmark.default_workers is None,
+        "svg": benchmark.draw() is None,
+    }
+    told = {
+        "limit_time": f"Stop each search after S seconds.  [default: {benchmark.default_limit:g}]",
+        "workers": f"Workers of the concurrent search.  [default: {benchmark.default_workers}]",
+        "svg": "Draw the times into this file.",
+    }
+    for parameter in command.get_params(ctx):
+        record = parameter.get_help_record(ctx)
+        if record is not None and parameter.name != "name" and not refused.get(parameter.name):
+            yield record[0], told.get(parameter.name, record[1])
 
 
 def bench(
@@ -66,7 +142,7 @@ def bench(
             raise OptionError(f"unknown benchmark {name!r}; there are: {known}")
         from mazurka.bench.harness import BenchOptions
 
-        table = importlib.import_module(f"mazurka.bench.{name.replace('-', '_')}").TABLE
+        table, _ = load_table(name)
         options = BenchOptions(
             quick=quick,
             only=only,

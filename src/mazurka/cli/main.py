@@ -37,7 +37,7 @@ for name, command, epilog, kind in (
     ("replay", replay.replay, replay.EPILOG, PlainCommand),
     ("test", test.explore_tests, test.EPILOG, PlainCommand),
     ("export", export.export, export.EPILOG, PlainCommand),
-    ("bench", bench.bench, bench.EPILOG, PlainCommand),
+    ("bench", bench.bench, bench.EPILOG, bench.BenchCommand),
 ):
     app.command(name, epilog=epilog, cls=kind)(command)
 

@@ -27,6 +27,8 @@ from mazurka.bench.symbolic import (
     SymbolicTable,
     find_answer,
     find_searches,
+    find_winner,
+    list_wins,
 )
 from mazurka.errors import OptionError
 from mazurka.report.terminal import make_console
@@ -110,9 +112,41 @@ def test_a_wrong_answer_is_told() -> None:
     assert ">1.00" in rendered(stopped)
 
 
+def test_who_decides_with_the_least_processor_time_wins() -> None:
+    case = next(case for case in CASES if case.table == BACK_ENDS)
+    slow, fast = (replace(FOUND, processor_seconds=spent) for spent in (2.0, 1.0))
+    unfinished = replace(fast, failure=None, limits=("time",), processor_seconds=0.1)
+    figures = {"explicit": unfinished, "bdd": slow, "bmc": fast, "portfolio": unfinished}
+    row = Measured(case=case, figures=figures)
+    assert find_winner(figures) == "bmc"
+    assert (
+        list_wins([row], frozenset())
+        == f"bmc ({case.name}), explicit and bdd and portfolio nowhere"
+    )
+    assert "Of the back ends alone" in rendered(row)
+    assert SymbolicTable(rows=[row]).row_to_json(row)["winner"] == "bmc"
+
+
+def test_a_row_that_was_cut_short_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter([FOUND])
+
+    def search(*_: object) -> Figures:
+        for answer in answers:
+            return answer
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SymbolicTable, "compile_searches", lambda table: None)
+    monkeypatch.setattr(SymbolicTable, "try_strategy", search)
+    table, told = SymbolicTable(BenchOptions(only="seek")), list[str]()
+    table.measure(told.append)
+    assert [list(row.figures) for row in table.rows] == [["full"]]
+    assert table.interrupted
+    assert told == ["seek and read (1 of 1) ...", "  full ...", "  partial-order ..."]
+
+
 def test_the_parts_of_the_time_are_shown() -> None:
     assert FOUND.solving_seconds == pytest.approx(0.25)
-    shown = rendered(ROW, width=140)
+    shown = rendered(ROW, width=160)
     assert [line.split() for line in shown.splitlines() if "full" in line] == [
         ["WW_1:", "blocks", "0", "and", "1", "full", "race", "1.00", "3",
          "0.25", "0.50", "0.25", "none", "left", "15"]
