@@ -67,9 +67,10 @@ class Exposure:
                     )
                     self._visit_argument(argument, safe)
                 return
-            case tree.Builtin(arguments=arguments):
-                for argument in arguments:
-                    self._visit_argument(argument, True)
+            case tree.Builtin(name=name, arguments=arguments):
+                followed = 2 if "compare_exchange" in name else 1  # others are values, and kept
+                for position, argument in enumerate(arguments):
+                    self._visit_argument(argument, position < followed)
                 return
         if isinstance(node, tuple):
             for each in node:
