@@ -7,20 +7,29 @@ cluster: its workers take turns, which are drawn by chance.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from mazurka.ir.program import Program
+from mazurka.analysis import futures
+from mazurka.ir.expressions import Const
+from mazurka.ir.program import Check, Fault, Program
 from mazurka.search import SearchOptions, SearchResult, Silent
+from mazurka.search.registry import load_strategy
 from mazurka.stateful.cluster import part
 from mazurka.stateful.cluster import search as cluster_search
 from mazurka.stateful.device import search as device_search
 from mazurka.stateful.device.host import HostDevice
 from mazurka.stateful.device.search import DeviceSearch
 from mazurka.stateful.quotient import code_for
-from mazurka.stateful.searches import parallel
+from mazurka.stateful.reference.stubborn import explore_persistent
+from mazurka.stateful.searches import parallel, persistent
+from mazurka.stateful.variants import Proviso, Relation
 from tests.soundness.cluster_searches import by_parts
 from tests.soundness.reductions import Subject
-from tests.soundness.shared_searches import FIRST, by_workers, difference
+from tests.soundness.replaying import replays
+from tests.soundness.shared_searches import EVERYTHING, FIRST, by_workers, difference
+from tests.unit.ir.programs import Builder, put
 
 
 @pytest.fixture(autouse=True)
@@ -65,6 +74,55 @@ def test_a_cluster_changes_nothing() -> None:
         search = by_parts(2 + seed % 3, seed)
         wrong = difference(subject.program(), search, symmetry=seed % 2 == 0)
         assert wrong is None, f"{subject}: {wrong}"
+
+
+def reduced(strategy: str, program: Program, options: SearchOptions, workers: int) -> SearchResult:
+    tuning = {"proviso": "sticky", "workers": workers}
+    asked = replace(options, order="dfs", tuning=tuning)
+    return load_strategy(strategy).run(program, asked, Silent())
+
+
+def test_workers_change_nothing_in_reduced_searches() -> None:
+    """Counts are those of the search in plain Python, and of one worker's."""
+    for seed in range(56_000, 56_010):
+        program = Subject(seed).program()
+        for relation in Relation:
+            where = (seed, relation)
+            strategy = "stubborn" if relation is Relation.STATIC else str(relation)
+            one = reduced(strategy, program, EVERYTHING, 1)
+            several = reduced(strategy, program, EVERYTHING, 3)
+            written = explore_persistent(program, relation=relation, proviso=Proviso.STICKY)
+            assert several.order == "bfs", where
+            made = several.statistics
+            assert made.states == one.statistics.states == len(written.states), where
+            assert made.transitions == one.statistics.transitions == written.transitions, where
+            assert (several.limits, several.notes) == (one.limits, one.notes), where
+            assert (several.violation is None) == (one.violation is None), where
+            first = reduced(strategy, program, FIRST, 3).violation
+            assert (first is None) == (one.violation is None), where
+            assert first is None or replays(program, first, FIRST.properties), where
+
+
+def test_a_reduced_search_without_its_proviso_loses_a_violation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One thread goes round for ever, and the other one, which fails, has nothing to do with it."""
+    program = goes_round()
+    assert reduced("stubborn", program, FIRST, 2).violation is not None
+    for module in (persistent, futures):
+        monkeypatch.setattr(module, "find_sticky_locations", lambda program: [frozenset()] * 2)
+    assert reduced("stubborn", program, FIRST, 2).violation is None
+
+
+def goes_round() -> Program:
+    builder = Builder()
+    own = builder.shared("own", 0, 1)
+    body = builder.thread()
+    here, there = body.at(), body.at()
+    body.edge(here, there, put(own, 1))
+    body.edge(there, here, put(own, 0))
+    builder.thread().line(Check(Const(0), Fault.ASSERT, "never"))
+    return builder.program()
 
 
 def test_what_is_reported_does_not_depend_on_the_timing() -> None:

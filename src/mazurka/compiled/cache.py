@@ -43,7 +43,7 @@ KERNELS = {
         "depth_first": 1.2,
         "store": 0.4,
         "breadth_first": 0.5,
-        "parallel": 0.8,
+        "parallel": 2.0,
         "partition": 0.8,
         "persistent": 1.8,
         "transactions": 2.1,

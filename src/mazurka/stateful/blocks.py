@@ -224,7 +224,10 @@ ENDS = 128
     TARGET,            # the state whose predecessor is looked for
 ) = range(149, 160)  # fmt: skip
 
-BLOCK_WORDS = 160
+REDUCED = 160
+"""Whether workers try a persistent set of threads in each state, or all."""
+
+BLOCK_WORDS = 161
 
 # A worker's part of a level: the first state that nobody has claimed, and the end; and where the
 # worker's states end.  The words of two workers are never in one line of the cache.

@@ -7,7 +7,15 @@ from dataclasses import replace
 from mazurka.analysis.laws import MoverUse
 from mazurka.ir.program import Program
 from mazurka.search import CUT_SHORT, Observer, SearchOptions, SearchResult, Strategy
-from mazurka.stateful.variants import MOVERS, PROVISO, Completion, Proviso, Relation, Transaction
+from mazurka.stateful.variants import (
+    MOVERS,
+    PROVISO,
+    WORKERS,
+    Completion,
+    Proviso,
+    Relation,
+    Transaction,
+)
 
 
 def transaction_strategy(
@@ -63,10 +71,12 @@ def persistent_strategy(name: str, summary: str, relation: Relation) -> Strategy
 
     def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
         from mazurka.stateful.quotient import code_for
-        from mazurka.stateful.searches.persistent import Sets, search_persistent
+        from mazurka.stateful.searches.parallel_persistent import search_by_workers
+        from mazurka.stateful.searches.persistent import Sets
 
         how = Sets(relation=relation, proviso=Proviso(options.value(PROVISO)))
-        result = search_persistent(code_for(program, options), options, observer, how)
+        workers = 1 if address_space_is_limited() else options.value(WORKERS)
+        result = search_by_workers(code_for(program, options), options, observer, how, workers)
         if not options.self_check or CUT_SHORT.intersection(result.limits):
             return result
         from mazurka.stateful.self_check import check_persistent
@@ -81,5 +91,5 @@ def persistent_strategy(name: str, summary: str, relation: Relation) -> Strategy
         orders=("dfs",),
         run=run,
         uses_locks=relation is Relation.LOCK_PATTERNS,
-        options=(PROVISO,),
+        options=(PROVISO, WORKERS),
     )

@@ -148,7 +148,8 @@ WORKERS = Option(
     name="workers",
     default=1,
     refuse=refuse_workers,
-    help="Threads that search together, each on a processor of its own (full, cartesian).",
+    help="Threads that search together, each on a processor of its own (full, cartesian; with"
+    " --proviso sticky stubborn, lock-patterns, ample).",
     ignorable=True,
 )
 

@@ -49,6 +49,18 @@ def test_more_workers_than_processors_count_the_same(workers: int) -> None:
     assert result.order == "bfs"
 
 
+@pytest.mark.usefixtures("shared_levels")
+def test_many_small_searches_by_many_workers() -> None:
+    """Most of the time is spent with beginning and ending levels, on few processors."""
+    for number in range(12):
+        threads, modulus = 2 + number % 2, 3 + number % 4
+        program = modular_counters(threads, modulus)
+        options = replace(OPTIONS, tuning={"workers": 8})
+        made = STRATEGY.run(program, options, Silent()).statistics
+        assert made.states == modulus**threads
+        assert made.transitions == threads * modulus**threads
+
+
 def test_a_small_search_is_left_to_one_worker() -> None:
     program = modular_counters(2, 5)
     found = ParallelSearch(native(program), OPTIONS, Silent(), 3)

@@ -33,7 +33,17 @@ from mazurka.stateful.kernels.atomics import (
 )
 from mazurka.stateful.kernels.breadth_first import POSITION_SHIFT, THREAD_SHIFT
 from mazurka.stateful.kernels.hangs import hang_at, is_quiet
-from mazurka.stateful.kernels.machine import block_at, compiled, machine_in, peek, poke
+from mazurka.stateful.kernels.machine import (
+    block_at,
+    call_step,
+    choices_at,
+    compiled,
+    machine_in,
+    peek,
+    poke,
+)
+from mazurka.stateful.kernels.persistent_choice import choose
+from mazurka.stateful.kernels.persistent_sets import NONE, ONE, examined_in, first_of
 from mazurka.stateful.kernels.races import RACE_FOUND, TOO_LONG, race_at
 from mazurka.stateful.kernels.shared_store import (
     enter_segment,
@@ -171,12 +181,38 @@ def run(address: Any) -> Any:
         touch_share(tables_in(block), block[blocks.WORKER], block[blocks.WORKERS])
         enter_segment(tables_in(block), block[blocks.WORDS], first, first + block[blocks.SIZE])
         return blocks.DONE
-    return expand(block)
+    if block[blocks.REDUCED]:
+        return expand(block, True)
+    return expand(block, None)
 
 
 @compiled
-def expand(block: Any) -> Any:
-    """Expand states of the level until none is left, or something else has to be done."""
+def gather_set(machine: Any, successors: Any, source: Any, threads: Any) -> Any:
+    """Make the successors by a set of threads; how many there are."""
+    count = 0
+    while threads != NONE:
+        thread = first_of(threads)
+        threads &= threads - ONE
+        for choice in range(choices_at(machine, source, thread)):
+            target = successors.states + 8 * machine.words * count
+            result = call_step(machine.step, source, thread, choice, target, 0)
+            if result >= 0:
+                poke(successors.hashes, count, hash_record(target, machine.words))
+                poke(successors.threads, count, np.uint64(thread))
+                poke(successors.choices, count, np.uint64(choice))
+                poke(successors.results, count, np.uint64(result))
+                count += 1
+    return count
+
+
+@compiled
+def expand(block: Any, reduced: Any) -> Any:
+    """Expand states of the level until none is left, or something else has to be done.
+
+    `reduced` is None, and then all threads are tried; or else a persistent set of them is, which
+    depends on the state alone (`stateful.reference.stubborn`, the proviso by sticky locations).
+    There are two functions, so that the search of all states does not carry the other's weight.
+    """
     machine = machine_in(block)
     tables = tables_in(block)
     successors = successors_in(block)
@@ -219,9 +255,21 @@ def expand(block: Any) -> Any:
             block[blocks.RACE_CHECKED] = 1
             if outcome == RACE_FOUND:
                 note_finding(block, blocks.RACE, position, 0, 0)
-        count, _, _, flags = gather(
-            machine, tables, successors, source, 0, 0, machine.threads, most, False
-        )
+        if reduced is None:
+            count, _, _, flags = gather(
+                machine, tables, successors, source, 0, 0, machine.threads, most, False
+            )
+            stuck = flags & MOVED == 0 and machine.deadlock_wanted
+        else:
+            at = examined_in(block)
+            chosen, _, ends, missing = choose(machine, block, tables, at, source)
+            if missing != blocks.DONE:
+                call_back(block)
+                reason = missing
+                break
+            if ends and first == 0:
+                note_finding(block, blocks.STUCK, position, 0, 0)
+            count, flags, stuck = gather_set(machine, successors, source, chosen), 0, False
         for successor in range(first, count):
             fetch_shared(tables, words, peek(successors.hashes, successor))
         for successor in range(first, count):
@@ -237,7 +285,7 @@ def expand(block: Any) -> Any:
                     size += 1
             if fault != 0 and (machine.faults_wanted >> fault) & 1:
                 note_finding(block, blocks.FAULT, position, thread, choice)
-        if machine.hang_wanted and is_quiet(block, successors, count, source):
+        if machine.hang_wanted and count > 0 and is_quiet(block, successors, count, source):
             outcome = hang_at(machine, block, source)
             if outcome == blocks.WALK_FULL:
                 call_back(block)
@@ -249,7 +297,6 @@ def expand(block: Any) -> Any:
         first = 0
         block[blocks.RACE_CHECKED] = 0
         block[blocks.POSITION] = position + 1
-        stuck = flags & MOVED == 0 and machine.deadlock_wanted
         if stuck and note_end(block, flags & WAITING != 0, flags & STOPPED != 0):
             note_finding(block, blocks.STUCK, position, 0, 0)
     block[blocks.SIZE] = size

@@ -234,15 +234,19 @@ class ParallelSearch(KernelSearch):
         self.look_at_findings()
         self.count()
         for worker, reason in zip(self.at_work, reasons, strict=True):
-            if reason == blocks.FOOTPRINT_FULL:
-                worker.view.lengthen_footprint()
-            elif reason == blocks.WALK_FULL:
-                worker.view.lengthen_walks()
+            self.help(worker, reason)
         if blocks.STORE_FULL in reasons:
             return self.make_room()
         if all(reason == blocks.DONE for reason in reasons):
             return self.next_level()
         return False
+
+    def help(self, worker: LevelWorker, reason: int) -> None:
+        """Give a worker what it has stopped for, if that is its own."""
+        if reason == blocks.FOOTPRINT_FULL:
+            worker.view.lengthen_footprint()
+        elif reason == blocks.WALK_FULL:
+            worker.view.lengthen_walks()
 
     def make_room_for_all(self) -> None:
         """Grow the table beforehand: whoever finds it full stops everybody."""

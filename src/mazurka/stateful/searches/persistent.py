@@ -39,6 +39,13 @@ SHORT_FOOTPRINT = 64
 MOST_LOCKS = 64
 """Locks that stand in a pattern; a lock that is left out only makes sets larger."""
 WORD = (1 << 64) - 1
+SHARED_ARRAYS = (
+    blocks.COLUMNS, blocks.OWN, blocks.WAITING_FOR, blocks.TRAITS, blocks.PATTERNS, blocks.LATER,
+)  # fmt: skip
+SHARED_NUMBERS = (
+    blocks.COLUMN_WORDS, blocks.CELLS, blocks.RELATION, blocks.PATTERN_CAPACITY,
+)  # fmt: skip
+"""What several workers have in common."""
 FIRST_PATTERNS = 8
 
 
@@ -158,6 +165,16 @@ class PersistentTables:
         self.enter_table(number)
         self.enter_patterns()
 
+    def has_pattern(self, held: int) -> bool:
+        return frozenset(self.held_locks(held)) in self.patterns
+
+    def share_with(self, view: ProgramView) -> None:
+        """Enter the tables in another search's block, too; what is written is its own."""
+        for position in SHARED_ARRAYS:
+            view.keep(position, self.view.kept[position])
+        for position in SHARED_NUMBERS:
+            view.block.numbers[position] = self.view.block.numbers[position]
+
     def held_locks(self, held: int) -> Iterator[int]:
         return (lock for number, lock in enumerate(self.locks) if held >> number & 1)
 
@@ -209,6 +226,28 @@ class Sets:
     proviso: Proviso = Proviso.STACK
 
 
+def examination_words(view: ProgramView) -> int:
+    """The room that examining a state takes in the buffer: a successor for each thread, one more,
+    and what the step function said."""
+    threads = len(view.program.threads)
+    return (threads + 1) * view.layout.words + threads
+
+
+def enter_examination(view: ProgramView, how: Sets) -> None:
+    """Enter what a search needs to examine a state, beside the tables of its program."""
+    numbers, threads = view.block.numbers, len(view.program.threads)
+    view.keep(blocks.EXAMINED, Area(blocks.EXAMINED_WORDS))
+    view.keep(blocks.CONFLICTS, Area(threads))
+    view.keep(blocks.PLACES_AT, Area(threads))
+    acting = (1 << n for n, each in enumerate(view.program.threads) if not each.observer)
+    view.block.words[blocks.ACTING] = sum(acting)
+    if not view.race_wanted:
+        view.lengthen_footprint(SHORT_FOOTPRINT)
+        is_ample = how.relation is Relation.AMPLE  # it needs no footprints
+        numbers[blocks.RECORDING_STEP] = view.code(record=not is_ample)
+    numbers[blocks.STACK_PROVISO] = how.proviso is Proviso.STACK
+
+
 class PersistentSearch(StackSearch):
     kernel_name = "persistent"
     stack_arrays = (blocks.STACK, blocks.PROGRESS, blocks.REMAINING)
@@ -222,20 +261,9 @@ class PersistentSearch(StackSearch):
         self.tables = PersistentTables(self.view, how.relation, how.proviso)
 
     def enter_search(self) -> None:
-        view, numbers, layout = self.view, self.numbers, self.layout
-        threads = len(layout.program.threads)
-        view.keep(blocks.INFO, Area(self.limit_bytes // 64, scattered=True))
-        self.enter_initial_state(blocks.BUFFER, (threads + 1) * layout.words + threads)
-        view.keep(blocks.EXAMINED, Area(blocks.EXAMINED_WORDS))
-        view.keep(blocks.CONFLICTS, Area(threads))
-        view.keep(blocks.PLACES_AT, Area(threads))
-        acting = (1 << n for n, each in enumerate(layout.program.threads) if not each.observer)
-        view.block.words[blocks.ACTING] = sum(acting)
-        if not view.race_wanted:
-            view.lengthen_footprint(SHORT_FOOTPRINT)
-            is_ample = self.how.relation is Relation.AMPLE  # it needs no footprints
-            numbers[blocks.RECORDING_STEP] = view.code(record=not is_ample)
-        numbers[blocks.STACK_PROVISO] = self.how.proviso is Proviso.STACK
+        self.view.keep(blocks.INFO, Area(self.limit_bytes // 64, scattered=True))
+        self.enter_initial_state(blocks.BUFFER, examination_words(self.view))
+        enter_examination(self.view, self.how)
 
     def path(self, frame: int) -> tuple[Move, ...]:
         """The schedule that leads to the state of a frame: the moves last tried below it."""
@@ -265,16 +293,22 @@ def search_persistent(
 ) -> SearchResult:
     """Search with persistent sets, or without reduction where there are none to be had."""
     reason = why_unreduced(code.program)
-    if how.proviso is Proviso.STICKY and not has_alike_places(
-        code, find_sticky_locations(code.program)
-    ):
-        code = native(code.origin)
+    code = with_alike_places(code, how)
     if reason is None:
         return PersistentSearch(code, options, observer, how).run()
     from mazurka.stateful.searches.depth_first import DepthFirst
 
     result = DepthFirst(code, options, observer).run()
     return replace(result, notes=(*result.notes, f"not reduced: {reason}"))
+
+
+def with_alike_places(code: NativeProgram, how: Sets) -> NativeProgram:
+    """The code without canonical states where interchangeable threads have other sticky places."""
+    if how.proviso is Proviso.STICKY and not has_alike_places(
+        code, find_sticky_locations(code.program)
+    ):
+        return native(code.origin)
+    return code
 
 
 def why_unreduced(program: Program) -> str | None:
