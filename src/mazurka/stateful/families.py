@@ -7,6 +7,7 @@ from dataclasses import replace
 from mazurka.analysis.laws import MoverUse
 from mazurka.ir.program import Program
 from mazurka.search import CUT_SHORT, Observer, SearchOptions, SearchResult, Strategy
+from mazurka.search.resources import address_space_is_limited
 from mazurka.stateful.variants import (
     MOVERS,
     PROVISO,
