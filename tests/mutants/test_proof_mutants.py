@@ -148,7 +148,8 @@ def test_auxiliary_invariants_that_are_none_are_noticed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def stay_at_first(circuit: Circuit, *_: object) -> list[Lemma]:
-        return [Lemma((each.literal ^ 1 ^ each.initial,), "") for each in circuit.latches]
+        text = "an auxiliary invariant is not inductive"
+        return [Lemma((each.literal ^ 1 ^ each.initial,), text) for each in circuit.latches]
 
     monkeypatch.setattr(induction, "find_control_invariant", stay_at_first)
     assert find(tmp_path, "k-induction") == NO_PROOF

@@ -18,7 +18,7 @@ from mazurka.errors import OptionError, suggest
 if TYPE_CHECKING:
     from mazurka.bench.harness import Benchmark
 
-EPILOG = "Examples: mazurka bench speed --quick, mazurka bench scale --help"
+EPILOG = "Example: mazurka bench speed --quick. What one takes: mazurka bench speed --help"
 
 NAMES = (
     "speed", "scale", "verdict", "cpc", "optimistic", "cartesian", "context-bounded", "symbolic",
