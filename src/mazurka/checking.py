@@ -25,6 +25,7 @@ from mazurka.errors import MazurkaError
 from mazurka.frontend.registry import choose_language, load_frontend
 from mazurka.ir.passes.merge import Granularity
 from mazurka.ir.passes.samples import take_samples
+from mazurka.ir.passes.slicing import SlicedProgram, slice_program
 from mazurka.ir.program import Check, Fault, Program
 from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED, Finding
 from mazurka.report.selection import select
@@ -56,6 +57,7 @@ from mazurka.search.request import (
     validate,
 )
 from mazurka.search.sampled import NO_HANGS
+from mazurka.search.sliced import SLICEABLE, tell_violation
 
 SELF_CHECK = "self-check"
 """How the notes of a self-check begin."""
@@ -159,14 +161,18 @@ def check_program(
             search = replace(search, dispensable=asked.for_search().dispensable)
             if not may_hang(program):
                 search = replace(search, properties=search.properties - {"hang"})
+            sliced = slice_for(program, options, search)
+            searched = program if sliced is None else sliced.program
             if strategy is None:
-                chosen = chooser(options.engine)(program, search, observer)
+                chosen = chooser(options.engine)(searched, search, observer)
                 strategy, choice, result = chosen.strategy, chosen.reason, chosen.result
                 properties = choose_properties(asked, strategy, program)
                 given_up = explain_no_hangs(asked, strategy, properties)
                 options = replace(options, properties=properties)
             else:
-                result = strategy.run(program, search, observer)
+                result = strategy.run(searched, search, observer)
+            if sliced is not None and result.violation is not None:
+                result = replace(result, violation=tell_violation(sliced, result.violation))
     except TimeLimitError as error:
         return give_up(base, error, started)
     found = time.perf_counter()
@@ -202,6 +208,17 @@ def check_program(
     if options.deterministic:
         return without_times(verdict)
     return replace(verdict, times=measure_times(base, started, found))
+
+
+def slice_for(
+    program: Program, options: CheckOptions, search: SearchOptions
+) -> SlicedProgram | None:
+    """Leave out of a C program what nothing depends on that is looked for; of models, whose counts
+    are compared with those of papers, nothing is left out."""
+    if options.reading.language != "c" or not search.properties <= SLICEABLE:
+        return None
+    whole = options.explore_all or options.self_check or options.explain
+    return None if whole or not options.reading.merge else slice_program(program)
 
 
 def explain(program: Program, result: SearchResult) -> tuple[ExplainedPart, ...]:

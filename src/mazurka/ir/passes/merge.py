@@ -41,14 +41,14 @@ def merge_local_steps(program: Program) -> Program:
     threads = []
     for number, thread in enumerate(program.threads):
         kept = carried.get(number, frozenset())
-        merged = remove_loop_heads(thread, _find_local_locations(footprints, number, thread, kept))
+        merged = remove_loop_heads(thread, find_local_locations(footprints, number, thread, kept))
         if not thread.active:
             merged.discard(thread.entry)
         threads.append(_set_modes(thread, merged))
     return _fold_prefixes(replace(program, threads=tuple(threads)))
 
 
-def _find_local_locations(
+def find_local_locations(
     footprints: Footprints, number: int, thread: Thread, carried: frozenset[int]
 ) -> set[int]:
     """Find the locations at which a thread does nothing that other threads could observe."""

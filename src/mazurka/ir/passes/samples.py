@@ -492,7 +492,7 @@ def _find_places(expr: Expr, thresholds: set[int], choices: int) -> set[int] | N
     return {place for place in places if 0 <= place < choices}
 
 
-class _RecordedChoices(StepRun):
+class RecordedChoices(StepRun):
     """A step that remembers which choices it makes."""
 
     def __init__(self, program: Program, state: State, thread: int, choice: int) -> None:
@@ -529,7 +529,7 @@ class Translation:
         return number
 
     def _run(self, thread: int, choice: int) -> tuple[int, State]:
-        run = _RecordedChoices(self.sampled.program, self.state, thread, choice)
+        run = RecordedChoices(self.sampled.program, self.state, thread, choice)
         run.wide = frozenset(self.sampled.samples)
         step = self.interpreter.finish(run, self.state)
         number, scale = 0, 1
