@@ -24,13 +24,13 @@ SLICEABLE = frozenset({"assert", "deadlock"})
 
 def tell_violation(sliced: SlicedProgram, violation: Violation) -> Violation:
     """Tell a violation of a sliced program by the steps of the program itself."""
-    follower = _Follower(sliced)
+    follower = _SlicedRun(sliced)
     for move in violation.path:
         follower.follow(move)
     return replace(violation, path=tuple(follower.moves))
 
 
-class _Follower:
+class _SlicedRun:
     """Takes the steps of both programs side by side."""
 
     def __init__(self, sliced: SlicedProgram) -> None:
