@@ -9,10 +9,19 @@ from mazurka.frontend.c.memory import (
     require_no_next_member,
     require_same_run,
 )
-from mazurka.frontend.c.types import VOID, CType, PointerType, VoidType, bare, is_character
+from mazurka.frontend.c.types import (
+    VOID,
+    CType,
+    IntegerType,
+    PointerType,
+    VoidType,
+    bare,
+    is_character,
+)
 from mazurka.frontend.c.values import Scalar
 from mazurka.frontend.kit.arithmetic import binary
 from mazurka.ir.expressions import Const
+from mazurka.ir.program import Check, Fault, Kind
 
 
 def difference(
@@ -28,6 +37,25 @@ def difference(
     if not (isinstance(a, Const) and isinstance(b, Const)):
         require_same_run(low, (a, b), pointer.target, node.span, node.text)
     return Scalar(type_, binary("div", binary("sub", a, b), Const(max(stride, 1))))
+
+
+FARTHEST = 1 << 32
+"""No array has so many elements."""
+
+
+def _limit(low: CLowering, index: Scalar, node: tree.Expression) -> Scalar:
+    """An index so small that addresses can be computed with it; larger ones leave every array."""
+    inner = bare(index.type)
+    if index.constant is not None or not isinstance(inner, IntegerType) or inner.bits < 64:
+        return index
+    held = low.hold(index.expr, node.span, index.type)
+    message = f"`{node.text}` leaves the array that it points into"
+    checks = (
+        Check(binary("ge", held, Const(-FARTHEST)), Fault.MEMORY, message),
+        Check(binary("le", held, Const(FARTHEST)), Fault.MEMORY, message),
+    )
+    low.step(Kind.LOCAL, node.span, node.text, operations=checks)
+    return Scalar(index.type, held)
 
 
 def move_pointer(low: CLowering, pointer: Scalar, index: Scalar, node: tree.Expression) -> Scalar:
@@ -50,6 +78,7 @@ def move_pointer(low: CLowering, pointer: Scalar, index: Scalar, node: tree.Expr
     if stride == 0:
         raise low.refuse(node, f"`{node.text}` moves a pointer to something of unknown size")
     base = low.hold(pointer.expr, node.span, pointer.type)
+    index = _limit(low, index, node)
     moved = binary("add", base, binary("mul", index.expr, Const(stride)))
     require_same_run(low, (base, moved), kind.target, node.span, node.text)
     require_no_next_member(low, base, moved, kind.target, node.span, node.text)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import cell_address, read, write
+from mazurka.frontend.c.calls import call_named
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.heap import allocate_for
 from mazurka.frontend.c.library.arguments import strip, target_of
@@ -157,7 +158,12 @@ def _strcpy(low: CLowering, node: tree.Call) -> Scalar:
     while isinstance(source, tree.Conversion):
         source = source.operand
     if not isinstance(source, tree.StringLiteral):
-        raise low.refuse(node, f"`{node.text}`: the source must be a string literal")
+        function = low.machine.unit.functions.get("__mazurka_strcpy")  # of string.h
+        if function is None:
+            raise low.refuse(node, f"`{node.text}`: the source must be a string literal")
+        found = call_named(low, node, function)
+        assert isinstance(found, Scalar)
+        return found
     from mazurka.frontend.c.places_of import follow
     from mazurka.frontend.c.pointers import move_pointer
 
