@@ -188,7 +188,7 @@ def test_an_error_with_a_column_shows_the_line_and_a_caret(mazurka, model, comma
 
 @pytest.mark.parametrize(
     ("option", "values", "limit"),
-    [("--limit-time", ("2", "8", "32"), "time"), ("--limit-memory", ("1",), "memory")],
+    [("--limit-time", ("0.5", "2", "8", "32"), "time"), ("--limit-memory", ("1",), "memory")],
 )
 def test_limits_end_in_status_3_with_statistics(mazurka, model, option, values, limit):
     for value in values:

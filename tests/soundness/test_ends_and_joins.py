@@ -96,6 +96,10 @@ def compare(test: Test, options: RunOptions = ALL) -> tuple[Algorithm2, Algorith
     return one, other
 
 
+SEEDS = range(40)
+"""Of random programs; `tests.mutants.test_thread_mutants` compares the same ones."""
+
+
 def random_test(seed: int, *, timed: bool = False) -> Test:
     """Threads that start and join each other, now and then look at each other, and share little;
     `timed` ones wait with timeouts."""
@@ -142,7 +146,7 @@ def random_test(seed: int, *, timed: bool = False) -> Test:
     return test
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_random_programs_have_the_same_executions_at_every_bound(seed: int) -> None:
     one, other = compare(random_test(seed))
     assert one.explored.levels[1].complete, "something has been compared"
@@ -150,7 +154,7 @@ def test_random_programs_have_the_same_executions_at_every_bound(seed: int) -> N
 
 
 @pytest.mark.parametrize("options", [ALL, PATIENT], ids=["any", "last-resort"])
-@pytest.mark.parametrize("seed", range(0, 40, 5))
+@pytest.mark.parametrize("seed", SEEDS[::5])
 def test_timeouts_are_early_or_not_with_ends_and_joins_as_without(
     seed: int, options: RunOptions
 ) -> None:
