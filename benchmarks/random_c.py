@@ -1,11 +1,18 @@
-"""Compare random sequential C programs with what a compiler makes of them.
+"""Compare random C programs with what a compiler makes of them, or strategies with each other.
 
-    python benchmarks/random_c.py --programs 2000 --seed 0
+    python benchmarks/random_c.py --programs 2000 --seed 0 --jobs 8
+    python benchmarks/random_c.py --concurrent 200 --seed 0 --jobs 8
 
-Each program computes with integers of all widths, pointers, structures and arrays, without
-undefined behaviour, and prints a checksum.  gcc runs it; Mazurka must then prove that the checksum
-has this value, and refute that it has another.  The half with 32-bit pointers needs gcc's 32-bit
-libraries; without them it is skipped, and the script says so.
+Each sequential program computes with integers of all widths, pointers, structures and arrays,
+without undefined behaviour, and prints a checksum.  gcc runs it; the interpreter must come to the
+same one.  The half with 32-bit pointers needs gcc's 32-bit libraries; without them it is skipped,
+and the script says so.
+
+Each concurrent program has two threads, locks, atomics, pointers and assumptions.  All strategies
+that can must have the verdict that exploring every interleaving on the interpreter gives, without
+any reduction; `--strategies` names those to be tried.
+
+A line is printed for each part of the programs as it is done; a disagreement names its seed.
 """
 
 from __future__ import annotations
@@ -14,48 +21,96 @@ import argparse
 import shutil
 import sys
 import tempfile
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
 from pathlib import Path
 from random import Random
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from tests.unit.frontend.c.against_gcc import compile_and_run, fails
+from tests.unit.frontend.c.against_gcc import compile_and_run_all, find_checksum
+from tests.unit.frontend.c.concurrent_agreement import SOUND, find_disagreements
+from tests.unit.frontend.c.concurrent_code import random_concurrent
 from tests.unit.frontend.c.random_code import random_program
 
 from mazurka.errors import MazurkaError
 
+PART = 25
+"""So many programs are compiled together."""
+MODELS = ("ilp32", "lp64")
+
+
+def compare_with_gcc(seeds: list[int]) -> tuple[Counter[str], list[str]]:
+    """What was done, and what disagrees, for some sequential programs."""
+    done: Counter[str] = Counter()
+    wrong = []
+    sources = [random_program(Random(seed)) for seed in seeds]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for model in MODELS:
+            expected = compile_and_run_all(sources, model, folder)
+            if expected is None:
+                done["not compiled"] += len(seeds)
+                continue
+            for seed, source, value in zip(seeds, sources, expected, strict=True):
+                done[model] += 1
+                try:
+                    found = find_checksum(source, model, folder)
+                except MazurkaError as error:
+                    wrong.append(f"seed {seed} ({model}): {error}")
+                    continue
+                if found != value:
+                    wrong.append(f"seed {seed} ({model}): {found}, but gcc has {value}")
+    return done, wrong
+
+
+def compare_strategies(
+    seeds: list[int], strategies: tuple[str, ...]
+) -> tuple[Counter[str], list[str]]:
+    """The same for concurrent programs and all strategies."""
+    done: Counter[str] = Counter()
+    wrong = []
+    with tempfile.TemporaryDirectory() as name:
+        for seed in seeds:
+            source = random_concurrent(Random(seed))
+            verdict, disagreeing = find_disagreements(source, Path(name), strategies)
+            done[verdict] += 1
+            wrong += [f"seed {seed}: {each}" for each in disagreeing]
+    return done, wrong
+
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--programs", type=int, default=200)
+    parser.add_argument("--programs", type=int, default=200, help="sequential ones, against gcc")
+    parser.add_argument("--concurrent", type=int, default=0, help="these instead, by strategies")
+    parser.add_argument("--strategies", help="separated by commas; all that are sound unless given")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1)
     arguments = parser.parse_args()
-    if shutil.which("gcc") is None:
+    if not arguments.concurrent and shutil.which("gcc") is None:
         print("there is no gcc")
         return 2
-    bad, done, skipped = 0, {"ilp32": 0, "lp64": 0}, 0
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for seed in range(arguments.seed, arguments.seed + arguments.programs):
-            source = random_program(Random(seed))
-            for model in done:
-                value = compile_and_run(source, model, folder)
-                if value is None:
-                    skipped += 1
-                    continue
-                try:
-                    agrees = not fails(source, model, value, folder)
-                    agrees = agrees and fails(source, model, value ^ 1, folder)
-                except MazurkaError as error:
-                    agrees = False
-                    print(f"seed {seed} ({model}): {error}")
-                done[model] += 1
-                if not agrees:
-                    bad += 1
-                    print(f"seed {seed} ({model}): disagrees", flush=True)
-    print(f"{bad} disagreements; {done['lp64']} programs with lp64, {done['ilp32']} with ilp32")
-    if skipped:
-        print(f"{skipped} could not be compiled: is gcc-multilib installed?")
+    count, part = arguments.concurrent or arguments.programs, 5 if arguments.concurrent else PART
+    names = SOUND if arguments.strategies is None else tuple(arguments.strategies.split(","))
+    compare = (
+        partial(compare_strategies, strategies=names) if arguments.concurrent else compare_with_gcc
+    )
+    every = list(range(arguments.seed, arguments.seed + count))
+    parts = [every[start : start + part] for start in range(0, count, part)]
+    done: Counter[str] = Counter()
+    bad = 0
+    with ProcessPoolExecutor(arguments.jobs) as pool:
+        for number, each in enumerate(as_completed([pool.submit(compare, p) for p in parts]), 1):
+            counted, wrong = each.result()
+            done += counted
+            bad += len(wrong)
+            for line in wrong:
+                print(line, flush=True)
+            told = ", ".join(f"{many} {what}" for what, many in sorted(done.items()))
+            print(f"{number} of {len(parts)} parts: {told}; {bad} disagreements", flush=True)
+    if done["not compiled"]:
+        print("some could not be compiled: is gcc-multilib installed?")
     return 1 if bad else 0
 
 

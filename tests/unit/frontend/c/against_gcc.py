@@ -23,6 +23,43 @@ def compile_and_run(source: str, model: str, folder: Path) -> int | None:
     return int(done.stdout) if done.returncode == 0 else None
 
 
+NAMES = ("main", "checksum", "mix", "pair", "g")
+"""What each random program defines for all functions."""
+
+
+def compile_and_run_all(sources: list[str], model: str, folder: Path) -> list[int] | None:
+    """The checksums of many programs, compiled as one; None if that is not possible."""
+    parts = ["#include <assert.h>", "#include <stdio.h>"]
+    for number, source in enumerate(sources):
+        (folder / f"part{number}.c").write_text(source)
+        parts += [f"#define {name} {name}_{number}" for name in NAMES]
+        parts += [f'#include "part{number}.c"', *(f"#undef {name}" for name in NAMES)]
+    calls = " ".join(f"main_{number}();" for number in range(len(sources)))
+    parts.append(f"int main(void) {{ {calls} return 0; }}")
+    program, binary = folder / "all.c", folder / "all"
+    program.write_text("\n".join(parts))
+    width = "-m32" if model == "ilp32" else "-m64"
+    command = ["gcc", width, "-w", "-O1", "-fwrapv", "-DRUN", str(program), "-o", str(binary)]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        return None
+    done = subprocess.run([str(binary)], capture_output=True, check=False, text=True)
+    return list(map(int, done.stdout.split())) if done.returncode == 0 else None
+
+
+def find_checksum(source: str, model: str, folder: Path) -> int:
+    """The checksum with which the interpreter comes to the assertion about it."""
+    path = folder / "check.c"
+    path.write_text(source)
+    program = load_program(str(path), Reading(model=model, definitions={"VALUE": "0u"}))
+    address = next(at for at, cell in enumerate(program.cells) if cell.name == "checksum")
+    interpreter, state = Interpreter(program), program.initial_state()
+    while True:
+        step = interpreter.step(state, 0)
+        if step.outcome is not Outcome.MOVED:
+            return step.state[address]
+        state = step.state
+
+
 def fails(source: str, model: str, value: int, folder: Path) -> bool:
     """Whether the assertion that the checksum has this value fails."""
     path = folder / "check.c"
