@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
+from tests.soundness.agreement import disagreement
 from tests.unit.ir.programs import Body, Builder, equals, load, lost_update, plus, put
 
 from mazurka.ir.expressions import Binary, Choice, Conditional, Const, Element, Load
@@ -211,3 +214,21 @@ def test_an_array_that_is_written_takes_bits() -> None:
     body.edge(there, here, Assign(place, Const(9)), put(result, Load(place)))
     layout = make_layout(prepare(builder.program()))
     assert all(layout.slots[address].width for address in array)
+
+
+def test_a_counter_and_data_that_one_load_may_choose_are_coded_alike() -> None:
+    """Counters are coded however many places they have; what shares a load with one is not."""
+    builder = Builder()
+    body = builder.thread()
+    places = [body.at() for _ in range(20)]
+    data = builder.add(Cell("data", 0, 600, 600, points=(0, 600)))
+    index = builder.add(Cell("index", 0, 1))
+    seen = builder.add(Cell("seen", 0, 600))
+    either = Load(Element(Const(data - 1), Load(Const(index)), 2, 1))
+    for here, there in pairwise(places):
+        body.edge(here, there, Assign(Const(seen), either), kind=Kind.ACCESS)
+    program = builder.program()
+    assert program.threads[0].counter == data - 1
+    counter, other = make_layout(program).slots[data - 1 : data + 1]
+    assert (counter.points, counter.base, counter.width) == (other.points, other.base, other.width)
+    assert disagreement(program, 50) is None

@@ -11,10 +11,10 @@ from tests.unit.frontend.c.concurrent_code import random_concurrent
 
 pytest.importorskip("clang")
 
-STRATEGIES = ("full", "cpc", "lock-patterns", "cartesian", "optimal-dpor", "events")
+STRATEGIES = ("full", "cpc", "cartesian", "optimal-dpor")
 
 
-@pytest.mark.parametrize("seed", [3, 8, 11, 14])
+@pytest.mark.parametrize("seed", [3, 8])
 def test_strategies_agree_with_the_interpreter(seed: int, tmp_path: Path) -> None:
     """`benchmarks/random_c.py --concurrent` compares as many as wanted, by all strategies."""
     verdict, wrong = find_disagreements(random_concurrent(Random(seed)), tmp_path, STRATEGIES)
