@@ -119,7 +119,7 @@ def _take_sized(
             node.span, f"`{node.text}`: in a loop, how much is allocated must be a constant"
         )
     row = _make_row(low, node, ArrayType(element, most), 1, zeroed)
-    size_object(low, row.first, element, length, most, node.span, node.text)
+    size_object(low, Const(row.first), element, length, most, node.span, node.text)
     if row.alive:
         operations = (Assign(Const(row.alive), ONE),)
         low.step(Kind.LOCAL, node.span, node.text, operations=operations, atomic=True)

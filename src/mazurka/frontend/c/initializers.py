@@ -260,11 +260,10 @@ def _set_length(
     """An array whose length is found now; it has room for `--heap` elements."""
     inner = bare(variable.type)
     assert isinstance(inner, ArrayType)
-    assert isinstance(place.address, Const)
     length = low.hold(low.scalar(node).expr, node.span, node.type)
     most = low.machine.limits.heap
     name = variable.name
-    size_object(low, place.address.value, inner.element, length, most, node.span, name)
+    size_object(low, place.address, inner.element, length, most, node.span, name)
 
 
 def _leave_unset(low: CLowering, place: ObjectPlace, span: Span) -> None:

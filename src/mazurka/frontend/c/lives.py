@@ -30,6 +30,8 @@ from mazurka.frontend.kit.shapes import CellDraft
 from mazurka.ir.expressions import ONE, ZERO, Choice, Const, Expr, Load, negate
 from mazurka.ir.program import Assign, Kind, Operation, Role, Span
 
+MOST_ALONE = 3
+"""So many calls of a function have variables of their own; further ones are as rounds of a loop."""
 FIRST, SECOND = 1, 2
 """Where a variable lives whose block may be entered again; 0 before the first entry."""
 

@@ -242,6 +242,8 @@ class CLowering(ThreadBuilder):
     depths: dict[int, int] = field(default_factory=dict)
     """By location, how many atomic sections are around it."""
     frame_cells: dict[tuple[object, ...], int] = field(default_factory=dict)
+    lives: dict[tuple[object, ...], list[VariableLife]] = field(default_factory=dict)
+    """The lives of each mortal variable, in the order of the calls of its function."""
     survey: Survey = field(kw_only=True)
     trips: list[int | None] = field(default_factory=list)
     """For each loop around the code how often it runs at most, where that is known."""

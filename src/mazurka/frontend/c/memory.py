@@ -554,13 +554,22 @@ def _length_checks(machine: CProgram, address: Expr, message: str) -> list[Check
 
 
 def size_object(
-    low: CLowering, first: int, element: CType, length: Expr, most: int, span: Span, text: str
+    low: CLowering, place: Expr, element: CType, length: Expr, most: int, span: Span, text: str
 ) -> None:
-    """Give an object a length at run time, up to what it has room for."""
+    """Give an object a length at run time, up to what it has room for.
+
+    A variable with two places (`lives.py`) has one length: it lives in one of them."""
     machine = low.machine
-    cell = CellDraft(f"length of {text}", high=most, role=Role.SYNC, span=span)
-    address = machine.draft.storage.add(cell)
-    machine.sized.append((first, machine.layouts.cells(element), address))
+    firsts = [find_root(place)]
+    if isinstance(place, Element):
+        firsts.append(firsts[0] + place.stride)
+    known = [cell for first, _, cell in machine.sized if first == firsts[0]]
+    if not known:
+        cell = CellDraft(f"length of {text}", high=most, role=Role.SYNC, span=span)
+        known = [machine.draft.storage.add(cell)]
+        stride = machine.layouts.cells(element)
+        machine.sized += [(first, stride, known[0]) for first in firsts]
+    address = known[0]
     machine.found.moved = True
     message = f"`{text}` has more than {most} elements (--heap)"
     low.step(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.c import tree
-from mazurka.frontend.c.lives import begin_lives, give_life, runs_again, scope_of
+from mazurka.frontend.c.lives import MOST_ALONE, begin_lives, give_life, runs_again, scope_of
 from mazurka.frontend.c.lowering import PLACES, BlockScope, CLowering, denotes
 from mazurka.frontend.c.memory import allocate, global_variable, place_text, thread_variable
 from mazurka.frontend.c.pointers import move_pointer
@@ -106,7 +106,13 @@ def declare(low: CLowering, variable: tree.Variable) -> ObjectPlace:
         watched = watched and (exposed or not is_scalar(variable.type))
         if scope is not None:
             again = runs_again(low, scope)
-            life = give_life(low, name, type_, variable.span, watched=watched, again=again)
+            lives = low.lives.setdefault(key, [])
+            if not lives or not lives[-1].place:
+                again = again or len(lives) == MOST_ALONE
+                lives.append(
+                    give_life(low, name, type_, variable.span, watched=watched, again=again)
+                )
+            life = lives[-1]
             scope.lives.append(life)
             address = life.address
         else:

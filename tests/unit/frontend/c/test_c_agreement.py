@@ -32,7 +32,10 @@ def test_random_programs_agree_with_gcc(seed: int, model: str, tmp_path: Path) -
     assert fails(source, model, value ^ 1, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["treiber_push", "results", "condition", "reference_count"])
+@pytest.mark.parametrize(
+    "name",
+    ["treiber_push", "results", "condition", "reference_count", "unions", "threads_started_again"],
+)
 def test_native_code_agrees(name: str) -> None:
     """Pointers, handles, waiting and the heap reach cells that are chosen at run time."""
     program = load_program(str(CORPUS / f"{name}.c"), Reading())
