@@ -27,7 +27,7 @@ from mazurka.stateful.strategies.full import STRATEGY
 
 OPTIONS = SearchOptions(properties=frozenset({"assert"}), order="bfs", limit_bytes=1 << 34)
 PARTS = PartOptions(properties=OPTIONS.properties, symmetry=False, limit_bytes=OPTIONS.limit_bytes)
-LARGE = {"PRODUCERS": 4, "CONSUMERS": 3, "SIZE": 6}
+LARGE = {"PRODUCERS": 4, "CONSUMERS": 4, "SIZE": 5}
 STORE_BYTES = 256 << 20
 
 

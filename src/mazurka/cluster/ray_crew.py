@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 import os
 import pickle
+import socket
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ LOCAL = "local"
 """The address of a cluster on this machine that is started for one run, in any case."""
 QUIET_SETTINGS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 """Ray is to send nothing anywhere, and not to warn of a change in how it treats devices."""
+ANSWER_SECONDS = 5.0
 QUIETLY: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
 
 
@@ -65,6 +67,8 @@ class Connection:
 
     def has_joined(self, address: str) -> bool:
         """Connect to a cluster that is running; False where there is none, and none is named."""
+        if address != AUTO:
+            require_answer(address)
         try:
             self.ray.init(address=address, **QUIETLY)
         except ConnectionError:
@@ -86,6 +90,20 @@ class Connection:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+
+def require_answer(address: str) -> None:
+    """Refuse an address at which nobody answers: Ray would try it again for minutes."""
+    host, _, port = address.rpartition(":")
+    if not host or "/" in host or not port.isdigit():
+        raise OptionError(f"--cluster {address}: give auto, or HOST:PORT as ray start prints it")
+    try:
+        socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise ClusterError(
+            f"--cluster {address}: nobody answers there ({error}); ray start --head starts a"
+            " cluster and prints its address"
+        ) from None
 
 
 @dataclass(frozen=True)

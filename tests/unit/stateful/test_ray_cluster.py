@@ -9,8 +9,8 @@ import pytest
 from tests.soundness.shared_searches import EVERYTHING, Search, difference
 from tests.unit.ir.programs import Builder, crossed_locks, modular_counters, put
 
-from mazurka.cluster.ray_crew import Connection, RayCrew, import_ray
-from mazurka.errors import OptionError
+from mazurka.cluster.ray_crew import Connection, RayCrew, import_ray, require_answer
+from mazurka.errors import MazurkaError, OptionError
 from mazurka.ir.native.step import native
 from mazurka.ir.program import Program
 from mazurka.search import LOST_WORKER, SearchOptions, SearchResult, Silent, Statistics
@@ -102,6 +102,15 @@ def test_killing_a_worker_leaves_it_open(
         result = ClusterSearch(native(program), EVERYTHING, killer, crew).run()
     assert (result.limits, result.violation) == ((LOST_WORKER,), None)
     assert result.statistics.states < 9**4
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [("nowhere", "give auto, or HOST:PORT"), ("127.0.0.1:9", "nobody answers there")],
+)
+def test_an_address_without_a_cluster_is_refused(address: str, message: str) -> None:
+    with pytest.raises(MazurkaError, match=message):
+        require_answer(address)
 
 
 def test_more_workers_than_processors_are_refused(address: str) -> None:

@@ -34,7 +34,7 @@ Batch = npt.NDArray[np.uint64]
 
 OUT_ROOM = 1 << 19
 """How many states for another part are collected before they are sent."""
-SENT_ROOM = 1 << 18
+SENT_ROOM = 1 << 20
 """How many states that were sent are remembered at most; a power of two."""
 SMALL_SHARE = 8
 """Outboxes and what was sent take at most one part in so many of the memory each."""
