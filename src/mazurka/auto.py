@@ -10,10 +10,12 @@ engine) such a number is 32 wires.  So `auto` turns to the circuit
   there are processors enough for both (`MANY_PROCESSORS`): both search, and the first that decides
   has the answer.  With `--deterministic` the circuit comes after `STEPS_BEFORE_TURNING`
   transitions, and for wide values only;
-- *in its place*, where it has used up the memory; or half of the time that was given, and the
-  number of states grows as it has from the beginning (`StateGrowth`).  Where no time was given, the
-  circuit has as long as the search of states has taken, and a minute at least: nobody who has
-  waited for the end of the memory should wait for ever.
+- *beside it, late*, where half of the time that was given is used up, the number of states grows as
+  it has from the beginning (`StateGrowth`), and there is another processor: the first choice goes
+  on undisturbed, so that nothing is lost which it would have found in time;
+- *in its place*, where it has used up the memory.  Where no time was given, the circuit has as long
+  as the search of states has taken, and a minute at least: nobody who has waited for the end of the
+  memory should wait for ever.
 
 **Soundness.**  The answer is always that of one strategy that has come to its own end, about the
 whole program: nothing is put together from two searches that were cut short.  The search of states
@@ -35,6 +37,7 @@ import time
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from mazurka.errors import OptionError, UnsupportedError
 from mazurka.ir.native.layout import make_layout
@@ -57,7 +60,7 @@ STEPS_BEFORE_TURNING = 1 << 22
 MANY_PROCESSORS = 3
 """With so many processors a circuit is searched beside states of any kind."""
 TIME_SHARE = 0.5
-"""The part of the time that the search of states has for itself, whatever it looks like."""
+"""After this part of the time the circuit may begin beside the states."""
 WINDOW = 0.25
 """The last part of a search, in which its growth is measured."""
 UNABATED = 0.5
@@ -113,7 +116,7 @@ class TurningSearch:
                 raise UnsupportedError(f"{error.message}; {self.missing}") from None
             refused = f"states cannot be stored: {error.message.partition(';')[0]}"
             return self.search_circuit(refused)
-        why = self.explain_turning(chosen.result, growth)
+        why = self.explain_turning(chosen.result)
         if wide is not None and chosen.result.violation is None:
             why = f"states cannot be stored: {wide}"
         if why is None:
@@ -143,17 +146,19 @@ class TurningSearch:
         if options.deterministic and describe_width(self.program) is not None:
             short = replace(options, limit_transitions=STEPS_BEFORE_TURNING)
             return stored.search(self.program, short, self.observer)
-        if options.limit_seconds is not None:
-            options = replace(options, cancelled=growth.is_endless)
-        return stored.search(self.program, options, growth, self.find_rivals)
+        return stored.search(self.program, options, growth, partial(self.find_rivals, growth))
 
-    def find_rivals(self) -> list[Contender]:
-        """The circuit and the events, where values are wide, or where processors are left."""
+    def find_rivals(self, growth: StateGrowth) -> list[Contender]:
+        """The circuit and the events, where values are wide, or where processors are left; else
+        the circuit alone, when states have no end in sight."""
         why = describe_width(self.program)
         if why is None and processors() >= MANY_PROCESSORS:
             why = "states have not ended in their trials"
         if why is None:
-            return []
+            if self.options.limit_seconds is None or processors() == 1:
+                return []
+            late = "states grow without an end in sight"
+            return [Contender(self.circuit, late, apart=True, begins=growth.is_endless)]
         self.observer.message(f"{CIRCUIT} and {EVENTS} beside it: {why}")
         return self.list_circuits(why)
 
@@ -166,15 +171,13 @@ class TurningSearch:
             return [circuit]
         return [circuit, Contender(events, why, apart=True)]
 
-    def explain_turning(self, result: SearchResult, growth: StateGrowth) -> str | None:
+    def explain_turning(self, result: SearchResult) -> str | None:
         """Why the circuit should go on from here; None where it should not."""
         if result.violation is not None:
             return None
         after = f"after {result.statistics.states:,} states"
         if "transitions" in result.limits:
             return f"{describe_width(self.program)}, and states have no end {after}"
-        if "cancelled" in result.limits and growth.endless:
-            return f"states grow without an end in sight {after}"
         full = "memory" in result.limits and not self.options.deterministic
         return f"no memory for more states {after}" if full else None
 

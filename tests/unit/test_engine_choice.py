@@ -218,6 +218,22 @@ def test_what_a_circuit_cannot_answer_is_not_asked(
     assert not asked
 
 
+@pytest.mark.parametrize(
+    ("processors", "limit", "begins"), [(2, 10.0, True), (1, 10.0, False), (2, None, False)]
+)
+def test_a_circuit_may_begin_beside_states_that_grow(
+    monkeypatch: pytest.MonkeyPatch, processors: int, limit: float | None, begins: bool
+) -> None:
+    monkeypatch.setattr(auto, "processors", lambda: processors)
+    monkeypatch.setattr(auto, "describe_width", lambda program: None)
+    options = replace(USUAL, limit_seconds=limit)
+    circuit = Strategy("portfolio", "", USUAL.properties, ("dfs",), lambda *_: PROVED)
+    growth = heard(*((n / 10, 100 * n) for n in range(60)))
+    rivals = auto.TurningSearch(PROGRAM, circuit, options, Silent()).find_rivals(growth)
+    assert [each.begins is not None and each.begins() for each in rivals] == [True] * begins
+    assert all(each.apart for each in rivals)
+
+
 def test_where_neither_decides_both_limits_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     open_end = SearchResult(Statistics(unrolled=5, unrolled_unit="round"), limits=("time",))
     fake(monkeypatch, NO_MEMORY, open_end)

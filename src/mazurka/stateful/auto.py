@@ -99,8 +99,9 @@ def search(
     observer.message(f"{contenders[0].strategy.name}: {contenders[0].reason}")
     running = contenders[:racing]
     rivals = [] if alone else find_rivals()
-    if rivals:
-        running = [*contenders[: max(racing - 1, 1)], *rivals]
+    if any(each.begins is None for each in rivals):
+        running = contenders[: max(racing - 1, 1)]
+    running = [*running, *rivals]
     if not alone and WORKERS.name not in options.tuning:
         running += gather_workers(processors() - len(running))
     chosen = Race(program, running, options, observer).run()

@@ -10,6 +10,10 @@ way: it may decide what none of the others can.  So it keeps its share when the 
 goes on where somebody outside stops the others, and it has decided only if it says something about
 all executions.
 
+One that *begins late* waits until somebody says so, and takes nothing from the first choice: of
+memory it has a share like the others, and gives it back when the first choice needs more; where all
+processors are busy, the last of the others stops for it.
+
 A rival that fails is out of the race, and a notice says why: it cannot make an answer of another
 search wrong, nor a lack of one right.  A failure of the first choice is one of the check.
 """
@@ -17,7 +21,8 @@ search wrong, nor a lack of one right.  A failure of the first choice is one of 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 
@@ -33,12 +38,15 @@ from mazurka.search import (
     Silent,
     Strategy,
 )
-from mazurka.search.resources import default_limit_bytes
+from mazurka.search.resources import default_limit_bytes, processors
 
 RIVAL_SHARE = 8
 """The part of the memory with which each search beside the first choice begins."""
 APART_SHARE = 4
 """The part of the memory that is kept for a search that works apart."""
+LOOK_SECONDS = 0.1
+"""How long one that begins late waits until it asks again whether it is time."""
+LEAST_SECONDS = 1e-9
 GRACE = 0.2
 """How many seconds searches have to stop in when the time is up."""
 
@@ -53,6 +61,8 @@ class Contender:
     """Whether it works in processes of its own; the first choice only where all others do."""
     tuning: Mapping[str, object] = field(default_factory=dict)
     """Options of the strategy's own that nobody has asked for."""
+    begins: Callable[[], bool] | None = None
+    """For one that works apart and begins late: whether it is time."""
 
 
 class Background(Silent):
@@ -87,12 +97,15 @@ class Race:
         """Why the first choice has failed."""
         self.interrupted = False
         self.all_bytes = options.limit_bytes or default_limit_bytes()
-        self.apart = sum(each.apart for each in contenders[1:])
-        """How many beside the first choice work apart."""
+        self.apart = sum(each.apart and each.begins is None for each in contenders[1:])
+        """How many beside the first choice work apart, from the beginning."""
         kept = min(self.apart * self.all_bytes // APART_SHARE, self.all_bytes // 2)
         self.room = self.all_bytes - kept
         """The memory of those that do not work apart."""
         self.lanes: dict[int, threading.Thread] = {}
+        self.replaced: set[int] = set()
+        """Those that have stopped for one that begins late."""
+        self.began = time.perf_counter()
 
     def run(self) -> Chosen:
         if len(self.contenders) == 1:
@@ -113,7 +126,11 @@ class Race:
     @property
     def rivals(self) -> list[int]:
         """Those beside the first choice that share its memory."""
-        return [position for position in self.lanes if not self.contenders[position].apart]
+        return [
+            position
+            for position in self.lanes
+            if not self.contenders[position].apart or self.contenders[position].begins is not None
+        ]
 
     def make_lane(self, position: int) -> threading.Thread:
         """A thread for a contender; it has the same time limit as this one."""
@@ -129,6 +146,8 @@ class Race:
 
     def work(self, position: int) -> None:
         observer = self.observer if position == 0 else Background(self.observer)
+        if not self.wait_to_begin(position):
+            return
         try:
             chosen = self.search(self.contenders[position], self.options_for(position), observer)
         except BaseException as error:  # whatever it is, somebody is told
@@ -142,6 +161,30 @@ class Race:
         self.answers[position] = chosen
         if self.has_answered(position) or "interrupted" in chosen.result.limits:
             self.over.set()
+
+    def wait_to_begin(self, position: int) -> bool:
+        """Wait until a contender is to begin; whether it is, before the first choice has stopped
+        or needs all of the memory."""
+        contender = self.contenders[position]
+        if contender.begins is None:
+            return True
+        while not (self.over.is_set() or self.cleared.is_set() or 0 in self.answers):
+            if contender.begins():
+                self.make_room(position)
+                self.observer.message(f"{contender.strategy.name} beside it: {contender.reason}")
+                return True
+            left = seconds_left()
+            if left is not None and left <= 0:
+                return False
+            self.over.wait(LOOK_SECONDS)
+        return False
+
+    def make_room(self, position: int) -> None:
+        """Stop the last of the others where there are more than processors."""
+        busy = [each for each, lane in self.lanes.items() if lane.is_alive() and each != position]
+        others = [each for each in busy if not self.contenders[each].apart]
+        if others and 1 + len(busy) >= processors():
+            self.replaced.add(max(others))
 
     def has_answered(self, position: int) -> bool:
         """Whether a contender that has stopped has the answer."""
@@ -164,6 +207,8 @@ class Race:
         if position == 0:
             rest = max(self.room - len(self.rivals) * share, 1)
             return replace(options, share_bytes=rest, more_bytes=self.clear_memory)
+        if self.contenders[position].begins is not None:
+            return self.options_for_late(options, position, share)
         if self.contenders[position].apart:
             lost = options.dispensable - self.contenders[position].strategy.preserves
             return replace(
@@ -177,7 +222,21 @@ class Race:
         return replace(
             options,
             share_bytes=share,
-            cancelled=lambda: self.is_over() or self.cleared.is_set(),
+            cancelled=lambda: self.is_over() or self.cleared.is_set() or position in self.replaced,
+            more_bytes=self.inherit_memory,
+        )
+
+    def options_for_late(self, options: SearchOptions, position: int, share: int) -> SearchOptions:
+        """What one that begins late is asked: as one that works apart, in the time that is left."""
+        limit = options.limit_seconds
+        spent = time.perf_counter() - self.began
+        lost = options.dispensable - self.contenders[position].strategy.preserves
+        return replace(
+            options,
+            properties=options.properties - lost,
+            limit_seconds=None if limit is None else max(limit - spent, LEAST_SECONDS),
+            share_bytes=share,
+            cancelled=lambda: self.over.is_set() or self.cleared.is_set(),
             more_bytes=self.inherit_memory,
         )
 
@@ -203,11 +262,13 @@ class Race:
 
     def best(self) -> Chosen:
         """An answer if there is one, else whatever the first choice has to say."""
-        if self.error is not None:
+        if self.error is not None and not isinstance(self.error, TimeLimitError):
             raise self.error
         for position, chosen in self.answers.items():
             if self.has_answered(position):
                 return chosen
+        if self.error is not None:
+            raise self.error
         chosen = self.answers[0]
         notes = (*chosen.result.notes, *self.describe_apart())
         chosen = replace(chosen, result=replace(chosen.result, notes=notes))

@@ -45,7 +45,10 @@ def race(
     observer: Observer | None = None,
     apart: Collection[int] = (),
     cancelled: Callable[[], bool] | None = None,
+    begins: Callable[[], bool] | None = None,
 ) -> Race:
+    """`begins`: when the searches that work apart are to begin."""
+
     def strategy(number: int, search: Run) -> Strategy:
         def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
             return search(options)
@@ -54,7 +57,12 @@ def race(
         return Strategy(f"s{number}", "", preserved, ("dfs",), run)
 
     contenders = [
-        Contender(strategy(number, search), f"reason {number}", apart=number in apart)
+        Contender(
+            strategy(number, search),
+            f"reason {number}",
+            apart=number in apart,
+            begins=begins if number in apart else None,
+        )
         for number, search in enumerate(searches)
     ]
     options = SearchOptions(
@@ -223,3 +231,63 @@ def test_somebody_outside_stops_those_that_do_not_work_apart() -> None:
         chosen = race(*searches, apart, apart=[1 + rivals], cancelled=lambda: True).run()
         assert chosen.result is DONE
     assert race(*[until_cancelled] * 2, cancelled=lambda: True).run().result == CANCELLED
+
+
+# --- one that begins late -----------------------------------------------------------------------
+
+
+def test_who_begins_late_does_not_end_the_first_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mazurka.stateful.race.processors", lambda: 2)
+    late, second_ended = threading.Event(), threading.Event()
+    asked: list[SearchOptions] = []
+
+    def first(options: SearchOptions) -> SearchResult:
+        assert second_ended.wait(PATIENCE)
+        assert options.cancelled is not None
+        assert not options.cancelled()
+        return DONE
+
+    def second(options: SearchOptions) -> SearchResult:
+        until_cancelled(options)  # there are two processors
+        second_ended.set()
+        return CANCELLED
+
+    def circuit(options: SearchOptions) -> SearchResult:
+        asked.append(options)
+        return until_cancelled(options)
+
+    threading.Timer(0.01, late.set).start()
+    chosen = race(first, second, circuit, apart={2}, begins=late.is_set).run()
+    assert (chosen.strategy.name, chosen.result.limits) == ("s0", ())
+    assert "hang" not in asked[0].properties
+    assert asked[0].share_bytes == 800 // RIVAL_SHARE
+
+
+def test_who_begins_late_may_have_the_answer() -> None:
+    chosen = race(until_cancelled, lambda options: DONE, apart={1}, begins=lambda: True).run()
+    assert chosen.strategy.name == "s1"
+
+
+def test_who_is_not_to_begin_is_not_asked() -> None:
+    def fail(options: SearchOptions) -> SearchResult:
+        raise AssertionError
+
+    chosen = race(lambda options: DONE, fail, apart={1}, begins=lambda: False).run()
+    assert (chosen.strategy.name, chosen.result.limits) == ("s0", ())
+
+
+def test_who_begins_late_stops_where_the_first_choice_needs_its_memory() -> None:
+    begun = threading.Event()
+
+    def first(options: SearchOptions) -> SearchResult:
+        assert begun.wait(PATIENCE)
+        assert options.more_bytes is not None
+        assert options.more_bytes() == 800
+        return DONE
+
+    def circuit(options: SearchOptions) -> SearchResult:
+        begun.set()
+        return until_cancelled(options)
+
+    chosen = race(first, circuit, apart={1}, begins=lambda: True).run()
+    assert chosen.strategy.name == "s0"
