@@ -42,6 +42,18 @@ def test_singledispatch():
     assert sorted(found) == ["int", "thing"]
 
 
+def test_singledispatch_register():
+    """violated: a call that has looked for its function puts it into the cache that `register` has
+    emptied meanwhile."""
+
+    @functools.singledispatch
+    def name(thing):
+        return "thing"
+
+    run_together(lambda: name(1), lambda: name.register(int, lambda thing: "int"))
+    assert name(1) == "int"
+
+
 def test_re_compile():
     """holds: a pattern may be compiled twice; the patterns are equal."""
     found = []
