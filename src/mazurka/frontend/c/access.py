@@ -129,16 +129,8 @@ def settle_value(low: CLowering, place: ObjectPlace, span: Span) -> None:
 
 def _require_set(low: CLowering, place: ObjectPlace, span: Span) -> None:
     """Note a variable that may be read without having been written."""
-    automaton = low.require_automaton()
-    if place.variable in automaton.bound:
-        return
-    if place.variable in low.machine.expected.unset:
-        raise UnsupportedError.at(
-            span,
-            f"`{place.title}` is read where a jump may have passed by its declaration; declare it"
-            " at the beginning of the function",
-        )
-    low.machine.found.unset.add(place.variable)
+    if place.variable not in low.require_automaton().bound:
+        low.machine.found.unset.add(place.variable)
 
 
 def _read_whole(low: CLowering, place: ObjectPlace, span: Span) -> Whole:

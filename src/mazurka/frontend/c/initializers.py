@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.c import tree
-from mazurka.frontend.c.access import cell_address, read, set_any, write
+from mazurka.frontend.c.access import cell_address, read, write
 from mazurka.frontend.c.arithmetic import wrap_number
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.lowering import CLowering, CProgram, denotes, expression
@@ -269,10 +269,7 @@ def _set_length(
 def _leave_unset(low: CLowering, place: ObjectPlace, span: Span) -> None:
     """A variable without an initializer has any value."""
     if place.variable:
-        if place.variable in low.machine.expected.unset:
-            set_any(low, place, span)
-        else:
-            low.mark_unset(place.variable)
+        low.mark_unset(place.variable)
         return
     reset_flags(low, place.address, span)
 

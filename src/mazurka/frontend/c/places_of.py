@@ -92,6 +92,10 @@ def declare(low: CLowering, variable: tree.Variable) -> ObjectPlace:
         raise UnsupportedError.at(
             variable.span, f"the length of `{variable.name}` is not constant; give it a constant"
         )
+    unset = ""
+    if is_scalar(variable.type) and not exposed:
+        unset = f"{frame.function.name}.{variable.name}.{variable.span.line}.{variable.span.column}"
+        unset += f".{frame.depth}.{low.number}"
     scope = scope_of(low, variable)
     address: Expr
     if known is not None and scope is None:
@@ -103,7 +107,7 @@ def declare(low: CLowering, variable: tree.Variable) -> ObjectPlace:
         watched = variable.initial is None
         if variable.parameter:
             watched = isinstance(inner, RecordType)
-        watched = watched and (exposed or not is_scalar(variable.type))
+        watched = watched and (not unset or unset in machine.expected.unset)
         if scope is not None:
             again = runs_again(low, scope)
             lives = low.lives.setdefault(key, [])
@@ -119,10 +123,8 @@ def declare(low: CLowering, variable: tree.Variable) -> ObjectPlace:
             first = allocate(machine, name, type_, owner, variable.span, watched=watched)
             low.frame_cells[key] = first
             address = Const(first)
-    unset = ""
-    if is_scalar(variable.type) and not exposed:
-        unset = f"{frame.function.name}.{variable.name}.{variable.span.line}.{variable.span.column}"
-        unset += f".{frame.depth}.{low.number}"
+    if unset in machine.expected.unset:
+        unset = ""  # it is watched, as memory is
     place = ObjectPlace(variable.type, address, exposed, variable.name, variable=unset)
     frame.names[variable] = place
     return place
