@@ -1,5 +1,4 @@
 // expect: holds
-// check: --engine stateful
 #include <assert.h>
 #include <pthread.h>
 int slot, full;
