@@ -249,8 +249,8 @@ FINDING_KIND, FINDING_POSITION, FINDING_THREAD, FINDING_CHOICE = range(4)
 FINDING_WORDS = 4
 
 # What the worker of a part is to do: expand its states of a level, store those that have come, or
-# look for a predecessor.
-JOB_EXPAND_PART, JOB_RECEIVE, JOB_GO_BACK = range(3)
+# look for a predecessor; or find out which of the states in the inbox are quiet.
+JOB_EXPAND_PART, JOB_RECEIVE, JOB_GO_BACK, JOB_EXAMINE = range(4)
 
 # A state that was sent: its hash, whose lowest bit is set, so that no place in use begins with 0.
 SENT_TAG = 0

@@ -7,6 +7,7 @@ launch, or by several where it is very large, so that a user sees how it goes an
 from __future__ import annotations
 
 import time
+from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
 
@@ -17,7 +18,7 @@ from mazurka.stateful import blocks
 from mazurka.stateful.compiled.view import ProgramView
 from mazurka.stateful.device.machine import Device
 from mazurka.stateful.device.program import DeviceProgram, Job, Question
-from mazurka.stateful.hangs import QuietStates
+from mazurka.stateful.device.quiet import QuietCandidates
 from mazurka.stateful.searches.breadth_first import origin_in
 from mazurka.stateful.searches.levels import LevelConductor
 
@@ -33,6 +34,8 @@ LONGEST_LAUNCH, LIMITED_LAUNCH = 1 << 26, 1 << 22
 MOMENT = 0.02
 """For so many seconds the device works before anybody is told how far it has come."""
 MOST_ACCESSES = 1 << 12
+READ_TOGETHER, SPARSE = 1 << 10, 1 << 8
+"""So many states are read at once, unless they are one in so many or fewer of their neighbours."""
 NO_ORIGIN = (1 << 64) - 1
 TABLES = {
     blocks.DEVICE_COUNTER_WORD: blocks.COUNTER_WORD,
@@ -79,7 +82,7 @@ class DeviceSearch:
         self.stopped_seen = False
         self.room = self.slots = self.log = self.table = 0
         self.peak_bytes = 0
-        self.quiet: QuietStates | None = None
+        self.quiet: QuietCandidates | None = None
 
     @property
     def words(self) -> int:
@@ -236,9 +239,16 @@ class DeviceSearch:
     def look_at_findings(self, address: int, count: int) -> None:
         """Have what was found examined; the first violation by rank is kept."""
         words = self.device.read(address, blocks.FINDING_WORDS * count) if count else ()
+        candidates: list[int] = []
         for start in range(0, blocks.FINDING_WORDS * count, blocks.FINDING_WORDS):
             kind, position, thread, choice = words[start : start + blocks.FINDING_WORDS]
-            self.examine(kind, position, Move(thread, choice))
+            if kind == blocks.QUIET:
+                candidates.append(position)
+            else:
+                self.examine(kind, position, Move(thread, choice))
+        if candidates and not self.conductor.hang_found:
+            for position in self.select_quiet(sorted(candidates)):
+                self.examine(blocks.QUIET, position, Move(0))
 
     def examine(self, kind: int, position: int, move: Move) -> None:
         conductor, depth = self.conductor, len(self.levels) - 2
@@ -255,18 +265,36 @@ class DeviceSearch:
                 self.stopped_seen = self.stopped_seen or not move.choice
                 conductor.rank = (depth, "deadlock", tuple(words), 0, 0)
                 conductor.examine_stuck(words, path)
-            case blocks.QUIET if not conductor.hang_found and self.is_quiet(words):
+            case blocks.QUIET if not conductor.hang_found:
                 conductor.rank = (depth, "hang", tuple(words), 0, 0)
                 conductor.examine_quiet(words, path)
             case blocks.RACE:
                 conductor.rank = (depth, "race", tuple(words), 0, 0)
                 conductor.confirm_race(words, path)
 
-    def is_quiet(self, words: list[int]) -> bool:
-        """Whether a state is really quiet: the device has only tried one step of each thread."""
+    def select_quiet(self, positions: Sequence[int]) -> list[int]:
+        """Those of some states that are really quiet: the device has only tried one step of each
+        thread."""
         if self.quiet is None:
-            self.quiet = QuietStates(self.conductor.remembering)
-        return self.quiet.examine(self.layout.unpack(words)) is not None
+            self.quiet = QuietCandidates(self.view, self.conductor.observer)
+        chosen = self.quiet.select(self.read_states(positions))
+        return [positions[number] for number in chosen]
+
+    def read_states(self, positions: Sequence[int]) -> array[int]:
+        """The states at positions, in order; all of a part of the log at once if many lie there."""
+        words, states = self.words, array("Q")
+        for start in range(0, len(positions), READ_TOGETHER):
+            some = positions[start : start + READ_TOGETHER]
+            first, span = some[0], some[-1] + 1 - some[0]
+            if span > SPARSE * len(some):
+                for position in some:
+                    states += self.device.read(self.log + 8 * words * position, words)
+                continue
+            part = self.device.read(self.log + 8 * words * first, words * span)
+            for position in some:
+                place = words * (position - first)
+                states += part[place : place + words]
+        return states
 
     def words_at(self, position: int) -> list[int]:
         return self.device.read(self.log + 8 * self.words * position, self.words).tolist()

@@ -101,6 +101,8 @@ def run(address: Any) -> Any:
         return receive(block)
     if block[blocks.JOB] == blocks.JOB_GO_BACK:
         return go_back(block)
+    if block[blocks.JOB] == blocks.JOB_EXAMINE:
+        return examine(block)
     return expand(block)
 
 
@@ -126,6 +128,21 @@ def receive(block: Any) -> Any:
             if insert_logged(tables, size, words, record, hash_record(record, words)) == size:
                 size += 1
         block[blocks.SIZE], block[blocks.INBOX_READ] = size, last
+    return blocks.DONE
+
+
+@compiled
+def examine(block: Any) -> Any:
+    """Write down the states of the inbox that are quiet; WALK_FULL if there is no room for that."""
+    machine, inbox = machine_in(block), block[blocks.INBOX]
+    while block[blocks.INBOX_READ] < block[blocks.INBOX_COUNT]:
+        number = block[blocks.INBOX_READ]
+        outcome = hang_at(machine, block, inbox + 8 * machine.words * number)
+        if outcome == blocks.WALK_FULL:
+            return outcome
+        if outcome == blocks.QUIET:
+            write_finding(block, blocks.QUIET, number, 0, 0)
+        block[blocks.INBOX_READ] = number + 1
     return blocks.DONE
 
 
