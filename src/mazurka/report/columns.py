@@ -117,7 +117,11 @@ class Columns:
         if self.full or self.trace.omitted:
             return rows
         end = len(rows) if start is None else start
-        return tuple(row for row in rows if row.number > end or not row.tells_nothing)
+        return tuple(
+            row
+            for row in rows
+            if row.number > end or not (row.tells_nothing or row.is_inside_library)
+        )
 
     def explain_untold(self) -> str | None:
         """Say how many steps have no row because they tell nothing; None where all have one."""
@@ -125,7 +129,10 @@ class Columns:
         if not untold:
             return None
         steps, are, them = ("steps", "are", "them") if untold > 1 else ("step", "is", "it")
-        return f"{untold:,} local {steps} {are} not shown; --full-trace shows {them}"
+        where = "local"
+        if any(row.is_inside_library for row in self.trace.rows):
+            where = "local or library"
+        return f"{untold:,} {where} {steps} {are} not shown; --full-trace shows {them}"
 
     def choose_rows(self) -> Iterator[TraceRow | None]:
         """The rows to draw; None where some are left out."""

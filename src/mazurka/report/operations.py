@@ -7,10 +7,12 @@ is told in the words of the program (`put 1 into q`), with what came of it, wher
 
 from __future__ import annotations
 
+import os
 import re
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from mazurka.ir.interpreter import Access, Interpreter, State, Step
 from mazurka.ir.program import PLAIN_KINDS, Assign, Cell, Edge, Kind, Program, Role
@@ -302,6 +304,9 @@ def _created(taken: TakenEdge) -> list[str]:
     ]
 
 
+_OWN_FOLDER = str(Path(__file__).parents[1]) + os.sep
+
+
 @dataclass(frozen=True)
 class TraceRow:
     """One step of one thread."""
@@ -334,6 +339,12 @@ class TraceRow:
         """Whether there is nothing to see: a local step that could not be merged into another."""
         seen = self.told or self.reads or self.writes or self.locals or self.failed
         return self.is_local and not seen
+
+    @property
+    def is_inside_library(self) -> bool:
+        """Whether the step is one of a library function that comes with Mazurka, as `strcmp` of
+        C: what it reads and writes letter by letter says little."""
+        return self.file.startswith(_OWN_FOLDER) and not self.failed
 
     def to_json(self) -> dict[str, object]:
         return {

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
+from rich.console import Console
 from small_programs import FILE, lost_update, straight_line, two_locks
 
+import mazurka
 from mazurka.report.columns import Columns, plan
 from mazurka.report.operations import Told
 from mazurka.report.summary import Summary
@@ -39,6 +42,19 @@ def test_values_stand_beside_the_source(judge, printed):
     text = printed(lambda console: Columns(console, trace).draw(), 100)
     assert "1 t = n   n ➜ 0  t = 0" in text
     assert "2 n = t + 1   n = 1" in text
+
+
+def test_steps_inside_functions_that_come_with_mazurka_are_counted_instead_of_shown(judge):
+    """Such as those of `strcmp` in a C program, which look at one letter after the other."""
+    verdict = judge(lost_update())
+    header = str(Path(mazurka.__file__).parent / "frontend/c/headers/string.h")
+    second = verdict.trace.rows[1]
+    rows = (verdict.trace.rows[0], replace(second, file=header), *verdict.trace.rows[2:])
+    trace = replace(verdict.trace, rows=rows)
+    columns = Columns(Console(), trace)
+    assert second.number not in [row.number for row in columns.told_rows]
+    assert columns.explain_untold().endswith("not shown; --full-trace shows it")
+    assert Columns(Console(), trace, full=True).told_rows == rows
 
 
 def test_steps_that_tell_nothing_are_counted_instead_of_shown(judge, printed):
