@@ -73,10 +73,11 @@ def light_children(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Let processes that tests start import quickly.
 
     Each pytest does without Hypothesis, which takes longer to import than most of these tests take
-    to run.  Where the environment forbids Python to keep compiled modules, the children keep theirs
-    in the directory of this session."""
+    to run, and writes no annotations for GitHub.  Where the environment forbids Python to keep
+    compiled modules, the children keep theirs in the directory of this session."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")
+        patch.delenv("GITHUB_ACTIONS", raising=False)
         if sys.dont_write_bytecode:
             patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
             patch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path_factory.mktemp("compiled")))

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mazurka.runtime.testing.mark import DecoratedTest, find_decorated
+from mazurka.runtime.testing.pytest.annotations import annotate
 from mazurka.runtime.testing.pytest.summary import note_error, note_result, summarize
 from mazurka.runtime.testing.pytest.threaded import (
     SECONDS,
@@ -402,3 +403,4 @@ def measure_width(config: pytest.Config) -> int | None:
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     summarize(terminalreporter, config)
+    annotate(terminalreporter, config)
