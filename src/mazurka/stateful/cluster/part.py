@@ -34,7 +34,7 @@ Batch = npt.NDArray[np.uint64]
 
 OUT_ROOM = 1 << 19
 """How many states for another part are collected before they are sent."""
-SENT_ROOM = 1 << 20
+SENT_ROOM = 1 << 18
 """How many states that were sent are remembered at most; a power of two."""
 SMALL_SHARE = 8
 """Outboxes and what was sent take at most one part in so many of the memory each."""
@@ -145,7 +145,7 @@ class StatePart:
             capacity //= 2
         self.view.keep(blocks.SENT, Area(capacity * entry, scattered=True))
         self.numbers[blocks.SENT_CAPACITY] = capacity
-        self.fixed_bytes = 8 * (capacity * entry + sum(area.length for area in self.outboxes))
+        self.most_sent_bytes = 8 * (capacity * entry + sum(area.length for area in self.outboxes))
 
     def describe(self) -> str:
         return describe_layout(self.layout)
@@ -238,7 +238,9 @@ class StatePart:
         return self.store.grow(self.other_bytes())
 
     def other_bytes(self) -> int:
-        return self.fixed_bytes + self.view.walk_bytes()
+        """What outboxes take, what is remembered of the states that were sent, and walks."""
+        each = 8 * (2 * self.words + blocks.SENT_STATE)
+        return min(each * sum(self.sent), self.most_sent_bytes) + self.view.walk_bytes()
 
     def outbox(self, part: int, count: int) -> Batch:
         return np.frombuffer(self.outboxes[part].words, np.uint64, count * self.words)
@@ -272,6 +274,6 @@ class StatePart:
             out_of_memory=out_of_memory or used + self.other_bytes() > self.limit_bytes,
             table_bytes=used,
             other_bytes=self.other_bytes(),
-            peak_bytes=self.store.peak_bytes + self.fixed_bytes,
+            peak_bytes=self.store.peak_bytes,
             findings=findings,
         )
