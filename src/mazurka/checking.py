@@ -218,7 +218,7 @@ def slice_for(
     if options.reading.language != "c" or not search.properties <= SLICEABLE:
         return None
     whole = options.explore_all or options.self_check or options.explain
-    return None if whole or not options.reading.merge else slice_program(program)
+    return None if whole or not options.reading.merge else slice_program(program, derived=True)
 
 
 def explain(program: Program, result: SearchResult) -> tuple[ExplainedPart, ...]:

@@ -482,9 +482,13 @@ def read_and_write(
         low.begin_atomic(node.span)
     old = read(low, place, node.span)
     assert isinstance(old, Scalar)
-    old = Scalar(old.type, low.hold(old.expr, node.span, old.type))
+    own = not place.shared and isinstance(place.address, Const)
+    kept = not own or low.unused is not node
+    if kept:
+        old = Scalar(old.type, low.hold(old.expr, node.span, old.type))
     new = _narrow_to(place, convert(low, change(old), place.type, node))
-    new = Scalar(new.type, low.hold(new.expr, node.span, new.type))
+    if kept:
+        new = Scalar(new.type, low.hold(new.expr, node.span, new.type))
     write(low, place, new, node.span)
     if atomic:
         low.end_atomic(node.span)

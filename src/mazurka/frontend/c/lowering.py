@@ -253,6 +253,8 @@ class CLowering(ThreadBuilder):
     """A cell of this thread that nobody reads."""
     thread_exit: Label | None = None
     """Where the thread ends."""
+    unused: tree.Expression | None = None
+    """The expression that is evaluated for what it does."""
     ignored: set[tree.Expression] = field(default_factory=set)
     """Calls whose value nobody uses."""
 
@@ -279,6 +281,7 @@ class CLowering(ThreadBuilder):
     def effect(self, node: tree.Expression) -> None:
         """Evaluate an expression for what it does."""
         self.ignored.update(_find_results(node))
+        self.unused = node
         self.value(node)
 
     def execute(self, node: tree.Statement) -> None:

@@ -41,9 +41,12 @@ from mazurka.ir.program import (
     Mode,
     Operation,
     Program,
+    Role,
 )
 from mazurka.ir.values.evaluation import cannot_fault, evaluate
 from mazurka.ir.values.footprints import Footprints
+
+DATA = frozenset({Role.INT, Role.BOOL, Role.POINTER})
 
 
 @dataclass(frozen=True)
@@ -54,9 +57,12 @@ class SlicedProgram:
     origin: Program
 
 
-def slice_program(program: Program) -> SlicedProgram | None:
-    """Leave out what nothing depends on; None where that is nothing."""
-    found = _Slicer(program)
+def slice_program(program: Program, *, derived: bool = False) -> SlicedProgram | None:
+    """Leave out what nothing depends on; None where that is nothing.
+
+    `derived` says that the ranges of all data were derived (`mazurka.ir.passes.ranges`), and none
+    declared: then no store leaves them, also where their ends alone do not show it."""
+    found = _Slicer(program, derived)
     found.close()
     threads = tuple(
         replace(thread, edges=tuple(found.slice_edge(edge, number) for edge in thread.edges))
@@ -99,8 +105,8 @@ class _Slicer:
     one thread alone touches, temporaries above all, hold many values one after the other: there a
     cell is relevant at a location if what it holds may still matter (`live`)."""
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
+    def __init__(self, program: Program, derived: bool = False) -> None:
+        self.program, self.derived = program, derived
         self.footprints = Footprints(program)
         self.relevant = {thread.counter for thread in program.threads}
         self.private = self._find_private()
@@ -211,10 +217,14 @@ class _Slicer:
     def _fits(self, operation: Assign, edge: Edge) -> bool:
         """Whether the value is in the range of every cell in which it may be stored."""
         values = evaluate(operation.value, self.footprints.lookup, edge.choices)
-        return all(
-            self.program.cells[target].low <= values.low
-            and values.high <= self.program.cells[target].high
+        cells = [
+            self.program.cells[target]
             for target in self.footprints.targets(operation.address, edge.choices)
+        ]
+        return all(
+            (self.derived and cell.role in DATA)
+            or (cell.low <= values.low and values.high <= cell.high)
+            for cell in cells
         )
 
     def _silence(self, expr: Expr, edge: Edge) -> Expr | None:
