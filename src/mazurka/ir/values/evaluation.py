@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
@@ -200,23 +201,29 @@ Lookup: TypeAlias = Callable[[int], ValueSet]
 """Returns the values of the cell at an address; `EMPTY` if there is no such cell."""
 
 
+@lru_cache(maxsize=4096)
+def _constant(value: int) -> ValueSet:
+    return ValueSet(value, value, (value,))
+
+
 def evaluate(expr: Expr, lookup: Lookup, choices: int = 1, saturate: bool = False) -> ValueSet:
     """Return all values that `expr` can have if each cell has one of the values of `lookup`.
 
     With `saturate`, an interval beyond the 64-bit numbers is cut off there instead of becoming
     `TOP`: sound only for a caller that refuses programs in which that can happen.
     """
-    match expr:
-        case Const(value):
-            return ValueSet(value, value, (value,))
-        case Load(Const(address)):
-            return lookup(address) if address > 0 else EMPTY
-        case Load(address):
-            return load(evaluate(address, lookup, choices, saturate), lookup)
-        case Binary(operator, left, right):
-            first = evaluate(left, lookup, choices, saturate)
-            second = evaluate(right, lookup, choices, saturate)
-            return apply_binary(operator, first, second, saturate)
+    if isinstance(expr, Const):
+        return _constant(expr.value)
+    if isinstance(expr, Load):
+        place = expr.address
+        if isinstance(place, Const):
+            return lookup(place.value) if place.value > 0 else EMPTY
+        return load(evaluate(place, lookup, choices, saturate), lookup)
+    if isinstance(expr, Binary):
+        first = evaluate(expr.left, lookup, choices, saturate)
+        second = evaluate(expr.right, lookup, choices, saturate)
+        return apply_binary(expr.operator, first, second, saturate)
+    match expr:  # the kinds above are most; patterns take longer to match than they to evaluate
         case Conditional(test, then, otherwise):
             outcome = evaluate(test, lookup, choices, saturate)
             if outcome.is_empty:
@@ -355,7 +362,9 @@ def element(base: ValueSet, index: ValueSet, length: int, stride: int) -> ValueS
         return ValueSet.of(wrap(base.low + index.low * stride))
     indexes = index.points or range(index.low, index.high + 1)
     if base.points is not None and len(base.points) * len(indexes) <= MOST_ADDRESSES:
-        places = (wrap(b + i * stride) for b in base.points for i in indexes)
+        places = [b + i * stride for b in base.points for i in indexes]
+        if not fits((min(places), max(places))):
+            places = list(map(wrap, places))
         return from_points(places, MOST_ADDRESSES)
     return apply_binary("add", base, apply_binary("mul", index, ValueSet.of(stride)))
 

@@ -228,7 +228,9 @@ class Facts:
 
 def clip_to_cell(cell: Cell, values: ValueSet) -> ValueSet:
     """Return the values that can be stored without a `range` fault."""
-    return values if cell.inferred else values.clip(cell.low, cell.high)
+    if cell.inferred or (cell.low <= values.low and values.high <= cell.high):
+        return values
+    return values.clip(cell.low, cell.high)
 
 
 def _shift(values: ValueSet, offset: int) -> ValueSet:

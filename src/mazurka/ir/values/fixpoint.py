@@ -247,10 +247,10 @@ class Analysis:
         """Add stored values to the summary, and visit again all locations that have read it."""
         old = self.summary[address]
         owner = self.cells[address].owner
-        if owner is not None and owner != self.reader[0] and address not in self.counters:
-            self.expose(address, owner)
         if address in self.counters:
             self.start_again(self.counters[address], values)
+        elif owner is not None and owner != self.reader[0]:
+            self.expose(address, owner)
         if values is old or values.is_subset(old):
             return
         new = old.join(values, self.room[address])
