@@ -100,6 +100,8 @@ class Race:
         self.apart = sum(each.apart and each.begins is None for each in contenders[1:])
         """How many beside the first choice work apart, from the beginning."""
         kept = min(self.apart * self.all_bytes // APART_SHARE, self.all_bytes // 2)
+        if contenders[0].apart:  # all do, and share alike
+            kept = self.apart * self.all_bytes // len(contenders)
         self.room = self.all_bytes - kept
         """The memory of those that do not work apart."""
         self.lanes: dict[int, threading.Thread] = {}

@@ -28,6 +28,7 @@ class PlaceMap:
         """What the text itself is called."""
         self.sources: dict[str, str] = {self.name: text}
         self._texts: dict[str, list[str] | None] = {}
+        self._named: dict[str, tuple[str, list[str] | None]] = {}
         self._starts = [0]
         self._origins: list[tuple[str, int]] = [(self.name, 1)]
         for number, line in enumerate(self.lines, start=1):
@@ -60,6 +61,11 @@ class PlaceMap:
 
     def _read(self, file: str) -> tuple[str, list[str] | None]:
         """The lines of a file that the text names, beside the text or from here."""
+        if (known := self._named.get(file)) is None:
+            known = self._named[file] = self._find(file)
+        return known
+
+    def _find(self, file: str) -> tuple[str, list[str] | None]:
         here = Path(self.path)
         place = here if Path(file) == here else here.parent / file
         name = str(place)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from functools import cache
 
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.survey.exposure import Exposure, decays, find_addressed, find_roots
@@ -46,6 +47,12 @@ class VariableUse:
     """By label the blocks around it."""
 
 
+@cache
+def _parts_of(kind: type[tree.SyntaxNode]) -> tuple[str, ...]:
+    """The fields of a kind of node in which others may be."""
+    return tuple(each.name for each in fields(kind) if each.name not in ("span", "type", "text"))
+
+
 def walk(node: object) -> Iterator[tree.SyntaxNode]:
     """Iterate over a tree, parents first."""
     if isinstance(node, tuple):
@@ -53,9 +60,8 @@ def walk(node: object) -> Iterator[tree.SyntaxNode]:
             yield from walk(each)
     elif isinstance(node, tree.SyntaxNode):
         yield node
-        for each in fields(node):
-            if each.name not in ("span", "type", "text"):
-                yield from walk(getattr(node, each.name))
+        for name in _parts_of(type(node)):
+            yield from walk(getattr(node, name))
     elif isinstance(node, tree.Variable) and node.local and node.initial is not None:
         yield from walk(node.initial)
 
