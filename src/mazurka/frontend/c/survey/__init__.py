@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from functools import cache
 
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.survey.exposure import Exposure, decays, find_addressed, find_roots
@@ -47,10 +46,17 @@ class VariableUse:
     """By label the blocks around it."""
 
 
-@cache
-def _parts_of(kind: type[tree.SyntaxNode]) -> tuple[str, ...]:
-    """The fields of a kind of node in which others may be."""
-    return tuple(each.name for each in fields(kind) if each.name not in ("span", "type", "text"))
+_PARTS: dict[type, tuple[str, ...]] = {}
+"""By kind of node the fields in which others may be."""
+
+
+def _parts_of(node: tree.SyntaxNode) -> tuple[str, ...]:
+    found = _PARTS.get(type(node))
+    if found is None:
+        names = (each.name for each in fields(node))
+        found = tuple(name for name in names if name not in ("span", "type", "text"))
+        _PARTS[type(node)] = found
+    return found
 
 
 def walk(node: object) -> Iterator[tree.SyntaxNode]:
@@ -60,7 +66,7 @@ def walk(node: object) -> Iterator[tree.SyntaxNode]:
             yield from walk(each)
     elif isinstance(node, tree.SyntaxNode):
         yield node
-        for name in _parts_of(type(node)):
+        for name in _parts_of(node):
             yield from walk(getattr(node, name))
     elif isinstance(node, tree.Variable) and node.local and node.initial is not None:
         yield from walk(node.initial)
