@@ -348,6 +348,13 @@ class CLowering(ThreadBuilder):
         automaton.place(label, span)
         automaton.atomic_depth = self.depths.get(label.location, automaton.atomic_depth)
 
+    def expect(self, label: Label) -> None:
+        """Take a label for one that control gets to: a jump that comes later leads here."""
+        automaton = self.require_automaton()
+        if automaton.current is None and label.bound is None:
+            label.bound = frozenset()
+            self.depths.setdefault(label.location, automaton.atomic_depth)
+
     def label(self, span: Span) -> Label:
         return self.require_automaton().new_label(span)
 

@@ -14,6 +14,7 @@ from mazurka.frontend.c.lives import arrive, leave, leave_for_label, leave_funct
 from mazurka.frontend.c.lowering import CLowering, Handler
 from mazurka.frontend.c.lowering import statement as register
 from mazurka.frontend.c.places_of import declare, enter
+from mazurka.frontend.c.survey import walk
 from mazurka.frontend.c.trips import count_trips
 from mazurka.frontend.c.types import IntegerType, bare
 from mazurka.frontend.c.values import ObjectPlace, Scalar
@@ -95,6 +96,8 @@ def _loop(low: CLowering, node: tree.LoopStatement) -> None:
     trips = count_trips(low, node)
     low.trips.append(trips)
     low.joining.append(trips is None and low.survey.may_join(node))
+    if any(isinstance(each, tree.Labelled | tree.CaseLabel) for each in walk(node.body)):
+        low.expect(body if node.test_last else again)  # a jump into the loop may lead there
     if node.test_last:
         low.put(body, node.span)
         _run_body(low, node.body, advance, end)
@@ -257,7 +260,10 @@ def _case(low: CLowering, node: tree.CaseLabel) -> None:
 
 @statement(tree.Labelled)
 def _labelled(low: CLowering, node: tree.Labelled) -> None:
-    low.put(_label(low, node.name, node.span), node.span)
+    label = _label(low, node.name, node.span)
+    if node.name in low.survey.facts(low.frame.function).targets:
+        low.expect(label)
+    low.put(label, node.span)
     arrive(low, node.span)
     if node.body is not None:
         low.execute(node.body)

@@ -57,6 +57,8 @@ class Label:
     """The automaton that made it; None for the end, which all have in common."""
     bound: frozenset[str] | None = None
     """The variables bound on every path that leads here; None while there is no path."""
+    dropped: bool = False
+    """It was placed where no path led to it: the code there has been dropped."""
 
 
 @dataclass(slots=True)
@@ -115,6 +117,8 @@ class Automaton:
         FrontendError.unless(ours, span, "a jump to a label of another thread's code")
         if self.current is None:
             return
+        wrong = "a jump to a label whose code has been dropped, since nothing led there before"
+        FrontendError.unless(not target.dropped, span, wrong)
         if self.atomic_depth:
             parts["atomic"] = True
             kind = Kind.ATOMIC if kind is Kind.ACCESS else kind
@@ -137,7 +141,7 @@ class Automaton:
         if self.current is not None:
             self.jump(label, span)
         if label.bound is None:
-            self.current = None
+            self.current, label.dropped = None, True
         else:
             self.current, self.bound = label.location, label.bound
 

@@ -40,6 +40,8 @@ class VariableUse:
     """Variables that are written, apart from their declarations."""
     loops_back: bool = False
     """A `goto` leads back: everything may run often."""
+    targets: set[str] = field(default_factory=set)
+    """The labels that some `goto` leads to."""
     blocks: dict[object, tuple[tree.Variable, ...]] = field(default_factory=dict)
     """By block the mortal variables that it declares: pointers to them may outlive it."""
     around: dict[str, frozenset[object]] = field(default_factory=dict)
@@ -192,8 +194,9 @@ class Survey:
                     facts.assigned |= find_roots(operand)
                 case tree.Labelled(name=name):
                     placed.add(name)
-                case tree.Goto(name=name) if name in placed:
-                    facts.loops_back = True
+                case tree.Goto(name=name):
+                    facts.targets.add(name)
+                    facts.loops_back = facts.loops_back or name in placed
         exposure = Exposure(self.is_safe)
         exposure.visit(body)
         facts.exposed |= exposure.exposed
