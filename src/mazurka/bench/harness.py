@@ -144,6 +144,8 @@ class Benchmark(Generic[AnyCase]):
     depth_first: ClassVar[str | None] = None
     """Why the order cannot be chosen; None where it can."""
     title_widths: ClassVar[Sequence[int]] = (18,)
+    option_help: ClassVar[Mapping[str, str]] = {}
+    """What options mean to this benchmark, by name, where it is not what they mean to others."""
 
     # --- what a subclass describes ----------------------------------------------------------------
 

@@ -67,6 +67,11 @@ class ScaleTable(Benchmark[Case]):
     default_workers: ClassVar[int | None] = processors()
     depth_first = "the searches of 'scale' are breadth-first"
     title_widths = (17,)
+    option_help: ClassVar[Mapping[str, str]] = {
+        "limit_time": f"Stop each search of SPIN after S seconds.  [default: {default_limit:g}]",
+        "workers": f"The most workers.  [default: {default_workers}, all processors]",
+        "svg": "Draw the states a second into this file.",
+    }
     cluster: Connection | None = None
 
     @property

@@ -89,6 +89,7 @@ def list_options(
         "limit_time": f"Stop each search after S seconds.  [default: {benchmark.default_limit:g}]",
         "workers": f"Workers of the concurrent search.  [default: {benchmark.default_workers}]",
         "svg": "Draw the times into this file.",
+        **benchmark.option_help,
     }
     for parameter in command.get_params(ctx):
         record = parameter.get_help_record(ctx)
