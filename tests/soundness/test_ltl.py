@@ -153,6 +153,25 @@ threads = [stops(), goes_on()]
 """
 
 
+SPINS = """
+from mazurka.model import Int, atomic, yield_
+x: Int[0, 1] = 0
+y: Int[0, 1] = 0
+def sets():
+    global x
+    x = 1
+    while True:
+        yield_()
+def spins():
+    global y
+    with atomic():
+        while x == 1:
+            pass
+    y = 0
+threads = [sets(), spins()]
+"""
+
+
 def test_a_thread_may_stay_before_its_assumption() -> None:
     program = program_of(LATE)
     formula = parse_formula("G !x", ProgramNames(program))
@@ -182,6 +201,17 @@ def test_induction_proves_a_formula() -> None:
     assert found.violation is None
     assert not found.limits
     assert found.statistics.proof is not None
+
+
+@pytest.mark.parametrize("strategy", ["bdd", "bmc", "k-induction", "pdr", "portfolio"])
+def test_a_step_that_never_ends_is_no_run_that_violates_a_formula(strategy: str) -> None:
+    program = program_of(SPINS)
+    for text, violated in (("G !y", False), ("G !x", True)):
+        formula = parse_formula(text, ProgramNames(program))
+        found = search_by(strategy, program, formula, fair=False)
+        assert (found.violation is not None) == violated
+        assert found.violation is None or found.violation.kind == "ltl"
+        assert violated or "a step never ends" in found.limits
 
 
 def test_a_lasso_is_shortened() -> None:

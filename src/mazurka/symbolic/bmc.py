@@ -65,6 +65,8 @@ class SearchSubject:
 
     plain_steps = False
     """Whether a transition must be one step, whatever interleaving is asked for."""
+    concerns_faults = True
+    """Whether a step that never ends is what was asked for, and not the matter of another check."""
 
     def encode(self, search: CircuitSearch) -> Circuit:
         """The circuit in which what is asked for is `bad`."""
@@ -244,6 +246,8 @@ class CircuitSearch:
             self.limits.append(
                 f"the atomic section at line {line} goes round more than {rounds} times"
             )
+        elif step.fault.fault is Fault.LIVELOCK and not self.subject.concerns_faults:
+            self.limits.append("a step never ends")
         elif step.fault.fault is Fault.LIVELOCK:
             self.violation = Violation(str(Fault.LIVELOCK), path)
             return True

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Sequence
 
 from mazurka.errors import InternalError
-from mazurka.ir.interpreter import Step
 from mazurka.ir.program import Program
 from mazurka.ltl.formulas import Formula
 from mazurka.ltl.lassos import refute_lasso
@@ -37,6 +36,8 @@ class RunsOfFormula(SearchSubject):
     """Whether a run violates a formula."""
 
     plain_steps = True
+    concerns_faults = False
+    """What is not known, and what fails, is a matter of the usual check: nothing lies behind it."""
 
     def __init__(self, formula: Formula, *, fair: bool) -> None:
         self.formula, self.fair = formula, fair
@@ -117,14 +118,6 @@ class FairDiagramSearch(DiagramSearch):
         reader.follow(frames[found.lasso.loop :])
         moves = [move for move in reader.path if move.thread != self.runs.claim]
         self.violation, self.depth = self.of_formula.confirm(moves, start), len(frames)
-
-    def examine_unknown(self, path: tuple[Move, ...], step: Step) -> bool:
-        """What is not known is a matter of the usual check: here nothing lies behind it."""
-        super().examine_unknown(path, step)
-        if self.violation is not None:
-            self.limits.append("a step never ends")
-        self.violation = None
-        return False
 
 
 def count_moves(path: Sequence[Move], claim: int) -> int:
