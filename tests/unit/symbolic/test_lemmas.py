@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mazurka.bench.harness import MODELS
 from mazurka.checking import load_program
 from mazurka.errors import InternalError
 from mazurka.search import SearchOptions, SearchResult, Silent
@@ -143,3 +144,24 @@ def test_guesses_that_are_wrong_are_dropped(tmp_path: Path) -> None:
     circuit = make_circuit(tmp_path)
     one = np.array([[bool(latch.initial)] for latch in circuit.latches])
     assert prove(circuit, guess_lemmas(circuit, one)) is None
+
+
+def test_what_a_thread_remembers_while_it_is_unchanged() -> None:
+    """A sequence lock: what was read belongs together if the number is the same as before."""
+    model = MODELS / "symbolic" / "seqlock.py"
+    program = load_program(str(model), Reading(definitions={"MOST": "255"}))
+    steps, rounds = (
+        encode(program, each, counters=BINARY) for each in (Interleaving.FULL, Interleaving.SWEEPS)
+    )
+    bad = steps.graph.some(steps.bad.values())
+    known = find_unused_codes(steps)
+    guessed = guess_lemmas(steps, sample_states(rounds))
+    with SatSolver(LEMMA_SOLVER) as solver:
+        questions = prove_by_lemmas(steps, guessed, known, bad, solver)
+        asked = next(questions)
+        with pytest.raises(StopIteration) as end:
+            while True:
+                asked = questions.send(solver.solve(asked))
+    lemmas = end.value.value
+    check_invariant(steps, known, bad, lemmas=[each.literals for each in lemmas])
+    assert any("and sequence = reads's before then" in each.text for each in lemmas)

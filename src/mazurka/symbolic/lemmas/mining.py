@@ -3,7 +3,9 @@
 A candidate says that a fact holds always, or wherever a condition does:
 
 - two predicates are never both true, or never both false, or one implies the other;
-- where a thread is at a location, or a lock is held, wide cells satisfy a linear equation;
+- where a thread is at a location, or a lock is held, wide cells satisfy a linear equation; so they
+  do where a thread is at a location, and what it remembers is still what a shared cell holds;
+- a cell has a value only while some thread is where it always has that value;
 - where two threads are at two locations, a comparison between their locals holds.
 
 The conditions are those on which invariants of concurrent programs depend: who is where, and who
@@ -31,6 +33,8 @@ MOST_COLUMNS = 8192
 """So many samples are looked at for pairs of predicates."""
 MOST_LINEAR = 12
 """Of so many wide cells at a time equations are looked for."""
+MOST_GUARDED = 1000
+"""Equations under two conditions are looked for where these make no more pairs."""
 MOST_PLACES = 40
 """Pairs of places are conditions where no thread has more of them."""
 
@@ -66,7 +70,9 @@ class Miner:
     def mine(self) -> dict[tuple[int, ...], Lemma]:
         vocabulary = self.vocabulary
         self._find_sets()
+        self._find_explanations()
         self._find_equations([*vocabulary.places, *vocabulary.values])
+        self._find_equations_of_unchanged()
         self._find_comparisons_of_locals()
         self._find_constant_facts()
         self._find_pairs([*vocabulary.places, *vocabulary.values, *vocabulary.comparisons])
@@ -112,6 +118,21 @@ class Miner:
         locations = list(self.vocabulary.state.places[thread])
         at = [str(place) for place, was in zip(locations, seen, strict=True) if was]
         return f"{automaton.name} is at location {' or '.join(at)}"
+
+    def _find_explanations(self) -> None:
+        """A cell has a value only while some thread is at a place at which it always has it."""
+        places = self.vocabulary.places
+        rows = self.samples.evaluate([each.literal for each in places])
+        for address, values in self.vocabulary.values_of.items():
+            having = self.samples.evaluate([literal for _, literal in values])
+            for (value, literal), here in zip(values, having, strict=True):
+                always = rows.any(axis=1) & ~(rows & ~here).any(axis=1)
+                if (here & ~rows[always].any(axis=0)).any():
+                    continue
+                chosen = [each for each, was in zip(places, always, strict=True) if was]
+                told = " or ".join(each.text for each in chosen)
+                text = f"if {self.vocabulary.name(address)} = {value} then {told}"
+                self._add(text, literal ^ 1, *(each.literal for each in chosen))
 
     # --- pairs of predicates ------------------------------------------------------------------
 
@@ -198,12 +219,43 @@ class Miner:
         for equation in general:
             self._add(self._describe(equation), self._encode(equation))
         truths = self.samples.evaluate([each.literal for each in conditions])
+        by_threads: dict[frozenset[int], dict[Equation, None]] = {}
         for condition, row in zip(conditions, truths, strict=True):
             check_time(PHASE)
-            for equation in find_equations(cells, values[row]):
-                if equation not in general:
-                    text = f"if {condition.text} then {self._describe(equation)}"
-                    self._add(text, condition.literal ^ 1, self._encode(equation))
+            found = [each for each in find_equations(cells, values[row]) if each not in general]
+            by_threads.setdefault(condition.threads, {}).update(dict.fromkeys(found))
+            for equation in found:
+                self._add_equation(condition, equation)
+        for condition, row in zip(conditions, truths, strict=True):
+            if not row.any():  # no run has come there: perhaps it is as elsewhere
+                for equation in by_threads[condition.threads]:
+                    self._add_equation(condition, equation)
+
+    def _add_equation(self, condition: Predicate, equation: Equation) -> None:
+        text = f"if {condition.text} then {self._describe(equation)}"
+        self._add(text, condition.literal ^ 1, self._encode(equation))
+
+    def _find_equations_of_unchanged(self) -> None:
+        """Equations where a thread is at a place, and two cells, one of them its own, are equal."""
+        wide = dict(list(self.vocabulary.wide.items())[:MOST_LINEAR])
+        equal, places = self.vocabulary.equalities, self.vocabulary.places
+        if not wide or len(equal) * len(places) > MOST_GUARDED:
+            return
+        cells = list(wide)
+        values = np.array([self.samples.numbers(word) for word in wide.values()]).T
+        same = self.samples.evaluate([each.literal for each in equal])
+        at = self.samples.evaluate([each.literal for each in places])
+        for place, here in zip(places, at, strict=True):
+            check_time(PHASE)
+            known = set(find_equations(cells, values[here]))
+            for unchanged, row in zip(equal, same, strict=True):
+                if unchanged.threads != place.threads or not (here & ~row).any():
+                    continue
+                for equation in find_equations(cells, values[here & row]):
+                    if equation not in known:
+                        text = f"if {place.text} and {unchanged.text} then"
+                        literals = place.literal ^ 1, unchanged.literal ^ 1, self._encode(equation)
+                        self._add(f"{text} {self._describe(equation)}", *literals)
 
     def _encode(self, equation: Equation) -> int:
         return encode_equation(self.vocabulary.words, self.vocabulary.wide, equation)

@@ -72,6 +72,8 @@ class Vocabulary:
         self.places: list[Predicate] = []
         self.values: list[Predicate] = []
         self.comparisons: list[Predicate] = []
+        self.equalities: list[Predicate] = []
+        """Those of the comparisons that say that two wide cells are equal."""
         self.wide: dict[int, Word] = {}
         """By address the cells that have many values."""
         self.values_of: dict[int, list[tuple[int, int]]] = {}
@@ -150,6 +152,9 @@ class Vocabulary:
                 threads = self._threads_of((Load(Const(first)), Load(Const(second))))
                 names = self.name(first), self.name(second)
                 self._compare(self.wide[first], self.wide[second], *names, threads)
+                same = self.words.equal(self.wide[first], self.wide[second])
+                told = f"{names[0]} = {names[1]}", f"{names[0]} != {names[1]}"
+                self.equalities.append(Predicate(same, *told, threads))
 
     def _compare(
         self, one: Word, other: Word, first: str, second: str, threads: frozenset[int]
@@ -207,7 +212,8 @@ class _TextReader:
 
 
 def find_copied_cells(program: Program) -> dict[int, list[int]]:
-    """By local cell the other cells that the program copies into it as they are."""
+    """By local cell the other cells that the program copies into it as they are, temporaries on
+    the way left out; shared cells first."""
     found: dict[int, list[int]] = {}
     for edge in program.edges:
         for operation in edge.operations:
@@ -217,6 +223,13 @@ def find_copied_cells(program: Program) -> dict[int, list[int]]:
                         known = found.setdefault(target, [])
                         if source not in known:
                             known.append(source)
+    for target, known in found.items():
+        for source in known:  # grows on the way
+            if program.cells[source].is_temporary:
+                known += [each for each in found.get(source, ()) if each not in (target, *known)]
+        kept = [each for each in known if not program.cells[each].is_temporary]
+        kept.sort(key=lambda each: program.cells[each].owner is not None)
+        known[:] = kept
     return found
 
 
