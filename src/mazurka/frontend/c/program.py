@@ -17,6 +17,7 @@ from mazurka.frontend.c import (  # noqa: F401 - handlers: together they are the
     statements,
     tree,
 )
+from mazurka.frontend.c.access import set_any
 from mazurka.frontend.c.calls import bind, end_without_value
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.initializers import find_ended, find_initial_values
@@ -266,9 +267,7 @@ def _bind_arguments(low: CLowering, plan: CThread, frame: CallFrame) -> None:
     function = frame.function
     if plan.active:
         for parameter in function.parameters:  # of main: anything
-            from mazurka.frontend.c.initializers import initialize
-
-            initialize(low, declare(low, parameter), parameter)
+            set_any(low, declare(low, parameter), parameter.span)
         return
     if len(function.parameters) > 1:
         raise UnsupportedError.at(
