@@ -11,7 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 
 from mazurka.frontend.c import tree
-from mazurka.frontend.c.survey.exposure import Exposure, decays, find_addressed, find_roots
+from mazurka.frontend.c.survey.exposure import (
+    Exposure,
+    decays,
+    find_addressed,
+    find_roots,
+    returns_argument,
+)
 from mazurka.frontend.c.survey.scopes import find_scopes
 from mazurka.frontend.c.types import PointerType, bare
 
@@ -136,6 +142,10 @@ class Survey:
             case tree.BinaryOperation(operator="==" | "!=", left=left, right=right):
                 sides = [side for side in (left, right) if not _names(side, parameter)]
                 return any(self._leaks(side, parameter) for side in sides)
+            case tree.Evaluate(expression=tree.Call() as call) if returns_argument(call):
+                return any(self._leaks(each, parameter) for each in call.arguments[1:])
+            case tree.Call() if returns_argument(node):
+                return any(self._leaks(each, parameter) for each in node.arguments)
             case tree.Call(callee=tree.FunctionName(function=function), arguments=arguments):
                 return any(
                     self._leaks(_behind(argument, self.is_safe(function, position)), parameter)

@@ -59,13 +59,11 @@ class Exposure:
             ) if self._is_landing(pointer, value):
                 self._visit_argument(value, True)
                 return
-            case tree.Call(callee=callee, arguments=arguments):
-                self.visit(callee)
-                for position, argument in enumerate(arguments):
-                    safe = isinstance(callee, tree.FunctionName) and self.is_safe(
-                        callee.function, position
-                    )
-                    self._visit_argument(argument, safe)
+            case tree.Evaluate(expression=tree.Call() as call):
+                self._visit_call(call, used=False)
+                return
+            case tree.Call():
+                self._visit_call(node, used=True)
                 return
             case tree.Builtin(name=name, arguments=arguments):
                 followed = 2 if "compare_exchange" in name else 1  # others are values, and kept
@@ -85,6 +83,15 @@ class Exposure:
             for part in fields(node):
                 if part.name not in ("span", "type", "text"):
                     self.visit(getattr(node, part.name))
+
+    def _visit_call(self, node: tree.Call, *, used: bool) -> None:
+        """Look at a call; the function may return an address that it is given."""
+        self.visit(node.callee)
+        for position, argument in enumerate(node.arguments):
+            safe = isinstance(node.callee, tree.FunctionName) and self.is_safe(
+                node.callee.function, position
+            )
+            self._visit_argument(argument, safe and not (used and returns_argument(node)))
 
     def _is_landing(self, pointer: tree.Variable, value: tree.Expression) -> bool:
         return self.lands is not None and self.lands(pointer, value)
@@ -109,6 +116,11 @@ class Exposure:
                 self.visit_parts(base.operand)
             case _:
                 self.visit(node)
+
+
+def returns_argument(node: tree.Call) -> bool:
+    """Whether a call of the library has the value of its first argument."""
+    return isinstance(node.callee, tree.FunctionName) and node.callee.function.name == "memset"
 
 
 def find_addressed(node: tree.Expression) -> tree.Expression | None:
