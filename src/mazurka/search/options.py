@@ -32,7 +32,7 @@ TAKEN = frozenset(
             "no_symmetry",
         ),
         *("limit_time", "limit_seconds", "limit_memory", "limit_bytes"),
-        *("counterexample", "trace", "full_trace", "format", "form", "ltl", "fair"),
+        *("counterexample", "trace", "full_trace", "witness", "format", "form", "ltl", "fair"),
     )
 )
 """Names of the options that all strategies have, on the command line or in Python: a declared
