@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 
 from mazurka.ir.interpreter import Interpreter, Outcome, State, Step
 from mazurka.ir.program import Kind, Program, Role
 from mazurka.report.operations import TakenEdge, find_object, find_told_edges, find_woken
-from mazurka.report.places import Shown, shown_value
+from mazurka.report.places import MOST_TRIED, Shown, shown_value
 from mazurka.report.trace import replay_steps
 from mazurka.search import Move
 
@@ -197,7 +198,10 @@ class _Watcher:
         empty, and another one not."""
         wrote = any(access.write for access in step.accesses)
         for thread in self.moved if wrote else (step.thread,):
-            tried = [step for _, step in self.interpreter.steps_of(step.state, thread)]
+            tried = [
+                step
+                for _, step in islice(self.interpreter.steps_of(step.state, thread), MOST_TRIED)
+            ]
             outcomes = {step.outcome for step in tried}
             if Outcome.WAITS in outcomes and not any(step.happened for step in tried):
                 self.waiting.add(thread)

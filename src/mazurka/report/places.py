@@ -23,6 +23,8 @@ LIFE = "life of "
 FREED, GONE = "freed", "out of scope"
 """What an object is whose life has ended: one of the heap, and a local variable."""
 SYNCHRONIZING = frozenset({Role.OWNER, Role.SYNC, Role.COUNTER})
+MOST_TRIED = 1000
+"""So many choices of a thread are tried to tell what it could do."""
 RESTING = {FINISHED: "finished", IDLE: "not started", WRONG: "failed"}
 """Where a thread is that goes nowhere: a location, in words."""
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import islice
 
 from mazurka.ir.expressions import ZERO
 from mazurka.ir.interpreter import Interpreter, State, Step
 from mazurka.ir.passes.held import conjuncts
 from mazurka.ir.program import Edge, Kind, Program
 from mazurka.report.operations import IF
+from mazurka.report.places import MOST_TRIED
 
 
 def split_ways(program: Program, step: Step, edge: Edge) -> tuple[list[Edge], list[Edge]]:
@@ -57,7 +59,7 @@ def _find_left_out(program: Program, step: Step, ways: list[Edge]) -> set[int]:
 
 def _choose_each(interpreter: Interpreter, step: Step) -> Iterator[State]:
     """Iterate over what the cells hold where the thread's choices are blocked."""
-    for _, tried in interpreter.steps_of(step.state, step.thread):
+    for _, tried in islice(interpreter.steps_of(step.state, step.thread), MOST_TRIED):
         cells = list(step.state)
         for access in tried.accesses:
             if access.write:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from mazurka.analysis.standstill import examine_standstill
 from mazurka.ir.interpreter import Access, Interpreter, Outcome, State, Step
@@ -12,6 +13,7 @@ from mazurka.ir.program import FINISHED, Edge, Kind, Program, Role, Thread
 from mazurka.report.constants import name_constants
 from mazurka.report.operations import IF, UNTIL, place_name
 from mazurka.report.places import (
+    MOST_TRIED,
     RESTING,
     Shown,
     is_hidden,
@@ -158,8 +160,14 @@ def _status(program: Program, step: Step, edge: Edge | None) -> tuple[str, str]:
 
 
 def _attempt(interpreter: Interpreter, state: State, thread: int) -> tuple[int, Step]:
-    """The choice that tells most about a thread: one that moves, else one that waits."""
-    tried = list(interpreter.steps_of(state, thread))
+    """The choice that tells most about a thread: one that moves, else one that waits.
+
+    Of a number among 2³² some are enough: a search knows what the others do, a reader need not."""
+    tried = []
+    for choice, step in islice(interpreter.steps_of(state, thread), MOST_TRIED):
+        tried.append((choice, step))
+        if step.outcome is Outcome.MOVED:
+            break
     for wanted in (Outcome.MOVED, Outcome.FAULT, Outcome.WAITS):
         for choice, step in tried:
             if step.outcome is wanted:
