@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import logging
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -20,8 +22,15 @@ from mazurka.stateful.cluster.search import ClusterSearch
 from mazurka.stateful.searches import conduct
 from mazurka.stateful.strategies.full import STRATEGY
 
-pytest.importorskip("ray", reason="Ray is not installed: pip install 'mazurka[ray]'")
-pytestmark = pytest.mark.filterwarnings("ignore")  # what Ray warns of is for Ray to mend
+# Ray is imported by the tests that need it: it puts a factory of its own into `logging`, whose
+# records other tests in this process would meet.
+pytestmark = [
+    pytest.mark.skipif(
+        importlib.util.find_spec("ray") is None,
+        reason="Ray is not installed: pip install 'mazurka[ray]'",
+    ),
+    pytest.mark.filterwarnings("ignore"),  # what Ray warns of is for Ray to mend
+]
 
 STORE_BYTES = 80 << 20
 """The least that a node of Ray accepts, or little more."""
@@ -30,6 +39,7 @@ STORE_BYTES = 80 << 20
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """The address of a cluster of two nodes, with one processor each."""
+    factory = logging.getLogRecordFactory()
     ray = import_ray()
     from ray.cluster_utils import Cluster
 
@@ -42,6 +52,7 @@ def address() -> Iterator[str]:
     finally:
         ray.shutdown()
         cluster.shutdown()
+        logging.setLogRecordFactory(factory)
 
 
 @pytest.fixture
