@@ -8,8 +8,11 @@ from __future__ import annotations
 import pytest
 
 from mazurka.analysis.racing import find_racing_cells
+from mazurka.ir.expressions import ONE, ZERO, Binary
+from mazurka.ir.program import FINISHED, Kind
 from mazurka.stateful.reference.full import explore
 from tests.soundness.marked_races import REFUSED, SORTS, disagreement, program_of
+from tests.unit.ir.programs import Builder, put
 
 STATES = 250
 PROGRAMS = 40
@@ -42,3 +45,17 @@ def test_a_declaration_that_fails_is_the_step_that_fails() -> None:
     program = program_of("restarting", 20_008)
     assert program is not None
     assert disagreement(program, explore(program)) is None
+
+
+def test_a_division_of_constants_by_zero_stays_an_exception() -> None:
+    """Nothing in the program is taken for a value outside its range, which is another fault."""
+    builder = Builder()
+    first, second = builder.thread(), builder.thread()
+    x = builder.shared("x", 0, 1)
+    first.edge(first.at(), FINISHED, put(x, 1), kind=Kind.ACCESS)
+    divided = put(x, Binary("div", ONE, ZERO))
+    second.edge(second.at(), FINISHED, divided, kind=Kind.ACCESS)
+    program = builder.program()
+    whole = explore(program)
+    assert whole.kinds == {"exception"}
+    assert disagreement(program, whole) is None

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeAlias
 
 from mazurka.deadline import check_time
 from mazurka.errors import UnsupportedError
-from mazurka.ir.evaluated import Attempt, Event, Touch, follow, follow_all, under
+from mazurka.ir.evaluated import Attempt, Path, Touch, follow, follow_all, under
 from mazurka.ir.expressions import (
     DIVISIONS,
     ONE,
@@ -45,8 +46,19 @@ from mazurka.ir.program import (
 from mazurka.ir.values.evaluation import cannot_fault, evaluate
 
 RACE = (Fault.RACE, "two accesses race")
-FAILS: Expr = Binary("div", ONE, ZERO)
-"""Stands for what always fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedStore:
+    """A store that fails where all of `path` holds: the cell cannot have that value.
+
+    No expression stands for it: the program may contain any."""
+
+    path: Path
+
+
+Doubt: TypeAlias = Attempt | RefusedStore
+"""What may fail."""
 
 
 class MarkedThread:
@@ -142,7 +154,7 @@ class MarkedThread:
             if isinstance(event, Touch)
         )
 
-    def events_of_edge(self, position: int) -> Iterator[Event]:
+    def events_of_edge(self, position: int) -> Iterator[Touch | Doubt]:
         edge = self.thread.edges[position]
         yield from follow_all(guards_up_to(self.thread, position))
         for operation in edge.operations:
@@ -156,7 +168,7 @@ class MarkedThread:
         inside = self.thread.reachable(location, atomic)
         return not all(self.thread.is_exhaustive(each) for each in inside)
 
-    def events_of(self, operation: Operation, edge: Edge) -> Iterator[Event]:
+    def events_of(self, operation: Operation, edge: Edge) -> Iterator[Touch | Doubt]:
         """What an operation does, in order; a store only if what it stores fits."""
         if isinstance(operation, Check):
             yield from follow(operation.condition)
@@ -166,8 +178,8 @@ class MarkedThread:
         yield from self.fit(operation, edge.choices)
         yield Touch((), operation.address, write=True)
 
-    def fit(self, operation: Assign, choices: int) -> Iterator[Attempt]:
-        """An evaluation that fails where a store would fail; nothing where it cannot."""
+    def fit(self, operation: Assign, choices: int) -> Iterator[Doubt]:
+        """What fails where a store would fail; nothing where it cannot."""
         value, lookup = operation.value, self.footprints.lookup
         stored = evaluate(value, lookup, choices)
         targets = self.footprints.targets(operation.address, choices)
@@ -183,12 +195,12 @@ class MarkedThread:
             above = Binary("le", Const(low), value)
             outside = Conditional(above, Binary("lt", Const(high), value), ONE)
             path = tuple(each for each in (among, outside) if each != ONE)
-            yield Attempt(path, FAILS)
+            yield RefusedStore(path)
 
-    def attempt(self, event: Attempt, choices: int) -> Iterator[Operation]:
+    def attempt(self, event: Doubt, choices: int) -> Iterator[Operation]:
         """Evaluate what may fail, so that it fails here if it does."""
         lookup = self.footprints.lookup
-        if event.expr == FAILS:
+        if isinstance(event, RefusedStore):
             yield Check(under(event.path, ZERO, ONE), Fault.RANGE, "a value is outside its range")
         elif not cannot_fault(event.expr, lookup, choices):
             same = Binary("eq", event.expr, event.expr)
@@ -319,10 +331,10 @@ class MarkedThread:
             " looked for by the strategies `full`, `cpc`, `stubborn` and `lock-patterns`",
         )
 
-    def mark_events(self, events: Iterable[Event], choices: int) -> Iterator[Operation]:
+    def mark_events(self, events: Iterable[Touch | Doubt], choices: int) -> Iterator[Operation]:
         waiting: list[Operation] = []
         for event in events:
-            if isinstance(event, Attempt):
+            if not isinstance(event, Touch):
                 waiting += self.attempt(event, choices)
             else:
                 declared = list(self.mark(event, choices))
@@ -363,10 +375,10 @@ class _Checking:
     remembers: bool
     """The step may have met a mark by now, which it has to tell before it fails."""
 
-    def check(self, events: Iterable[Event]) -> Iterator[Operation]:
+    def check(self, events: Iterable[Touch | Doubt]) -> Iterator[Operation]:
         waiting: list[Operation] = []
         for event in events:
-            if isinstance(event, Attempt):
+            if not isinstance(event, Touch):
                 waiting += self.attempt(event)
                 continue
             meets = self.thread.marks.collision(self.thread.number, event, self.choices)
@@ -382,17 +394,19 @@ class _Checking:
         if self.remembers:
             yield from waiting
 
-    def attempt(self, event: Attempt) -> Iterator[Operation]:
+    def attempt(self, event: Doubt) -> Iterator[Operation]:
         evaluated = list(self.thread.attempt(event, self.choices))
         if evaluated and self.remembers:
-            fails = under(event.path, find_failure(event.expr, self.thread.program), ZERO)
-            yield self.thread.require_no_mark(negate(fails))
+            fails = find_failure(event, self.thread.program)
+            yield self.thread.require_no_mark(negate(under(event.path, fails, ZERO)))
         yield from evaluated
 
 
-def find_failure(expr: Expr, program: Program) -> Expr:
-    """Whether evaluating an expression fails, none of whose operands does."""
-    match expr:
+def find_failure(event: Doubt, program: Program) -> Expr:
+    """Whether it fails where its path holds; no operand of an expression does."""
+    if isinstance(event, RefusedStore):
+        return ONE
+    match event.expr:
         case Load(address):
             inside = Binary("lt", address, Const(len(program.cells)))
             return Conditional(Binary("gt", address, ZERO), negate(inside), ONE)
