@@ -330,6 +330,26 @@ def skipping():
 
 
 def test_skipped(skipping): pass
+
+
+@pytest.fixture
+def lock(request):
+    made = threading.Lock()
+    if "stuck" in request.node.name:
+        made.acquire()
+        made.acquire()
+    yield made
+    made.acquire()  # not if the test has left it locked: the execution ends here
+
+
+class TestCut:
+    def setup_method(self):
+        self.mine = 1
+
+    def test_wrong_tear_down(self, lock): lock.acquire()
+    def test_after_tear_down(self): assert self.mine == 1
+    def test_wrong_stuck_set_up(self, lock): pass
+    def test_after_set_up(self, lock): assert self.mine == 1
 """
 )
 
@@ -394,10 +414,17 @@ def test_built_in_fixtures_are_new_in_each_execution(
 ) -> None:
     output = run(project, "test_built_in.py", *arguments) if arguments else built_in
     found = outcomes(output)
-    assert len(found) == 17, output
+    assert len(found) == 21, output
     for name, outcome in found.items():
         assert outcome == ("FAILED" if "wrong" in name else "PASSED"), output
     assert "1 skipped" in output
+
+
+def test_an_execution_that_ends_in_a_fixture_leaves_nothing_set_up(built_in: str) -> None:
+    found = outcomes(built_in)
+    assert found["test_after_tear_down"] == found["test_after_set_up"] == "PASSED"
+    for name in ("test_wrong_tear_down", "test_wrong_stuck_set_up"):
+        assert f"{name} - deadlock: nobody can go on" in built_in
 
 
 def test_the_order_of_what_is_told_is_seen(built_in: str) -> None:

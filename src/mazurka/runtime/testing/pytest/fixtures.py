@@ -41,6 +41,8 @@ def make_body(
 
         return bare
 
+    definitions = find_definitions(item)
+
     def body(_reachable: object = found) -> Any:
         state.begin()
         try:
@@ -53,7 +55,10 @@ def make_body(
             raise
         finally:
             state.enter("teardown")
-            tear_down(item)
+            try:
+                finish_cut(definitions, item._request)
+            finally:
+                tear_down(item)
 
     tear_down(item)
     return body
@@ -136,11 +141,38 @@ def set_up(item: Any) -> None:
     item.session._setupstate.setup(item)
 
 
+def finish_cut(definitions: list[Any], request: Any) -> None:
+    """Finish fixtures in whose set-up the execution has ended.
+
+    pytest has noted what to do at their end, and no result; without one it takes them for finished,
+    does nothing of it, and the next set-up stumbles over the note.
+    """
+    for found in definitions:
+        if found.cached_result is None and found._finalizers:
+            found.cached_result = (None, None, None)
+            try:
+                found.finish(request)
+            finally:
+                finish_cut(definitions, request)
+
+
 def tear_down(item: Any) -> None:
-    """Tear down the item alone, and leave its class and module as they are."""
-    item.session._setupstate.teardown_exact(item.parent)
-    item._obj = None
-    item.__dict__.pop("_instance", None)
+    """Tear down the item alone, and leave its class and module as they are.
+
+    pytest goes on after an exception that is an outcome of a test.  After any other (an execution
+    ends where it stands, by `Unwind`), it forgets what is still to be torn down; such a fixture
+    would seem to be set up in every later execution, and in later tests.
+    """
+    state = item.session._setupstate
+    left, _ = state.stack.get(item, ([], None))
+    try:
+        state.teardown_exact(item.parent)
+    finally:
+        if left:
+            state.stack[item] = left, None
+            tear_down(item)
+        item._obj = None
+        item.__dict__.pop("_instance", None)
 
 
 def call_function(item: Any, function: Callable[..., Any]) -> Any:
