@@ -13,7 +13,8 @@ on so many programs with the interpreter's unreduced search.  Each program is se
 interleaving that a strategy has, for assertions, deadlocks and races; with `--sparse` in one of all
 these ways, in turn.  Programs that are too large for the interpreter do not count.  `--jobs` is how
 many processes compare.  A line says every few seconds how it goes.  The table comes at the end, and
-also after `--seconds`, Ctrl-C or SIGTERM.  A program that shows a disagreement is made small.
+also after `--seconds`, Ctrl-C or SIGTERM.  A program that shows a disagreement is made small,
+unless the comparison has ended before.
 
 Seeds from 1000000 on are programs whose assumptions stop threads, from 2000000 on programs whose
 threads choose between waiting and going on.  The last form compares the stubborn sets of so many
@@ -24,12 +25,11 @@ is a disagreement.  Run from the root.
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -41,6 +41,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tests.soundness.circuit_agreement import CircuitWalks
+from tests.soundness.processes import Lost, WorkingProcesses
 from tests.soundness.reductions import Agreement, Subject, compare, consult, disagreement
 from tests.soundness.shrink import listing, shrink
 from tests.soundness.stubborn_circuits import StubbornCircuit
@@ -71,8 +72,8 @@ PROPERTIES = (
 SECONDS = 20.0
 PAUSE = 10.0
 """Seconds between lines that say how a comparison goes."""
-AT_ONCE = 20
-"""Programs for each process, before processes wait for each other."""
+LOOK = 1.0
+"""Seconds without an answer after which the time is looked at."""
 
 
 def compare_steps(wanted: int, seed: int, limit: float) -> bool:
@@ -148,22 +149,36 @@ class ComparedProgram:
     problems: list[str] = field(default_factory=list)
 
 
-def compare_program(number: int, names: Sequence[str], *, sparse: bool) -> ComparedProgram:
-    """Compare the verdicts about one program."""
+class SmallProgram(NamedTuple):
+    """A problem again, with a small program that shows it."""
+
+    problem: str
+    listing: str
+
+
+def compare_program(
+    number: int, names: Sequence[str], *, sparse: bool
+) -> Iterator[ComparedProgram | SmallProgram]:
+    """Compare the verdicts about one program; then make it small for each problem.
+
+    The second may take long, so problems are told before."""
     result = ComparedProgram()
     oracle = consult(Subject(number).program(), STATES)
     if oracle is None:
-        return result
+        yield result
+        return
+    wrong: list[SymbolicSearch] = []
     for name in names:
         ways = list_searches(name)
         for search in [ways[number % len(ways)]] if sparse else ways:
             found = compare(oracle, search.strategy, search.options)
             result.found.append((name_way(search), found.agreement))
             if found.agreement is Agreement.DISAGREES:
-                small = find_small(oracle.program, search)
-                text = f"{Subject(number)}, {search.interleaving}: {found}\n{small}"
-                result.problems.append(text)
-    return result
+                result.problems.append(f"{Subject(number)}, {search.interleaving}: {found}")
+                wrong.append(search)
+    yield result
+    for problem, search in zip(result.problems, wrong, strict=True):
+        yield SmallProgram(problem, find_small(oracle.program, search))
 
 
 def find_small(program: Program, search: SymbolicSearch) -> str:
@@ -181,12 +196,15 @@ class Ended(Exception):  # noqa: N818 - it is control flow, not an error
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """Raise `Ended` at Ctrl-C and at SIGTERM."""
+    """Raise `Ended` at Ctrl-C and at SIGTERM, once: `timeout` sends SIGTERM twice."""
+    signals = (signal.SIGINT, signal.SIGTERM)
 
     def end(number: int, frame: FrameType | None) -> None:
+        for each in signals:
+            signal.signal(each, signal.SIG_IGN)
         raise Ended
 
-    before = {each: signal.signal(each, end) for each in (signal.SIGINT, signal.SIGTERM)}
+    before = {each: signal.signal(each, end) for each in signals}
     try:
         yield
     finally:
@@ -194,65 +212,78 @@ def ended_by_signals() -> Iterator[None]:
             signal.signal(each, handler)
 
 
-def leave_signals_alone() -> None:
-    """In a process that compares: the first process ends it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+@dataclass
+class Comparing:
+    """How far the comparison of verdicts is."""
 
+    wanted: int
+    tally: Counter[tuple[Way, Agreement]] = field(default_factory=Counter)
+    programs: int = 0
+    too_large: int = 0
+    lost: int = 0
+    being_made_small: int = 0
 
-@contextmanager
-def compare_all(
-    compare_one: Callable[[int], ComparedProgram], seed: int, jobs: int
-) -> Iterator[Iterator[ComparedProgram]]:
-    """What is found about the programs from a seed on, without an end.
+    def add(self, answer: ComparedProgram | SmallProgram | Lost) -> None:
+        match answer:
+            case ComparedProgram(found, problems):
+                self.tally.update(found)
+                self.programs += bool(found)
+                self.too_large += not found
+                self.being_made_small += len(problems)
+                for problem in problems:
+                    print(problem, flush=True)
+            case SmallProgram(problem, text):
+                self.being_made_small -= 1
+                print(f"{problem}; in a small program:\n{text}", flush=True)
+            case Lost():
+                self.lost += 1
+                print(answer, flush=True)
 
-    This process only waits: a signal that interrupted a search would look like its failure."""
-    with multiprocessing.get_context("spawn").Pool(jobs, leave_signals_alone) as pool:
-        yield (
-            each
-            for first in count(seed, AT_ONCE * jobs)
-            for each in pool.imap_unordered(compare_one, range(first, first + AT_ONCE * jobs))
-        )
+    @property
+    def is_done(self) -> bool:
+        return self.programs >= self.wanted and not self.being_made_small
 
 
 def compare_verdicts(
     wanted: int, seed: int, limit: float, names: list[str], *, sparse: bool, jobs: int
 ) -> bool:
-    """Compare verdicts; with `sparse` a program is searched in one of all ways a strategy has."""
-    tally: Counter[tuple[Way, Agreement]] = Counter()
-    programs = too_large = 0
+    """Compare verdicts; with `sparse` a program is searched in one of all ways a strategy has.
+
+    This process only waits: a signal that interrupted a search would look like its failure."""
+    state = Comparing(wanted)
     began = told = time.perf_counter()
     compare_one = partial(compare_program, names=names, sparse=sparse)
-    try:
-        with ended_by_signals(), compare_all(compare_one, seed, jobs) as compared:
-            for each in compared:
-                tally.update(each.found)
-                programs, too_large = programs + bool(each.found), too_large + (not each.found)
-                for problem in each.problems:
-                    print(problem, flush=True)
-                now = time.perf_counter()
-                if now - told > PAUSE:
-                    told = now
-                    print(tell_progress(programs, wanted, tally, now - began), flush=True)
-                if programs >= wanted or now > limit:
-                    break
-    except Ended:
-        print("ended before all programs were compared")
-    print_table([name_way(each) for name in names for each in list_searches(name)], tally)
-    print(f"{programs:,} programs compared, {too_large:,} too large: seeds from {seed}", flush=True)
-    return count_wrong(tally) == 0
+    with ended_by_signals():
+        try:
+            with WorkingProcesses(compare_one, jobs) as processes:
+                for answer in processes.answers(count(seed), LOOK):
+                    if answer is not None:
+                        state.add(answer)
+                    now = time.perf_counter()
+                    if now - told > PAUSE:
+                        told = now
+                        print(tell_progress(state, now - began), flush=True)
+                    if state.is_done or now > limit:
+                        break
+        except Ended:
+            print("ended before all programs were compared")
+        print_table([name_way(each) for name in names for each in list_searches(name)], state.tally)
+        print(
+            f"{state.programs:,} programs compared, {state.too_large:,} too large,"
+            f" {state.lost:,} lost: seeds from {seed}",
+            flush=True,
+        )
+    return count_wrong(state.tally) == 0 and not state.lost
 
 
 def count_wrong(tally: Counter[tuple[Way, Agreement]]) -> int:
     return sum(times for (_, found), times in tally.items() if found is Agreement.DISAGREES)
 
 
-def tell_progress(
-    programs: int, wanted: int, tally: Counter[tuple[Way, Agreement]], seconds: float
-) -> str:
+def tell_progress(state: Comparing, seconds: float) -> str:
     return (
-        f"{programs:,} of {wanted:,} programs, {tally.total():,} verdicts,"
-        f" {count_wrong(tally):,} disagreements, {seconds:.0f} s"
+        f"{state.programs:,} of {state.wanted:,} programs, {state.tally.total():,} verdicts,"
+        f" {count_wrong(state.tally):,} disagreements, {seconds:.0f} s"
     )
 
 
