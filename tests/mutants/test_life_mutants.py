@@ -1,4 +1,4 @@
-"""Objects of C that live too long: the corpus must notice."""
+"""Objects of C that live too long, or get wrong values: the corpus must notice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import mazurka
 from mazurka.errors import FrontendError
-from mazurka.frontend.c import heap, lives, program
+from mazurka.frontend.c import access, heap, lives, program
 from mazurka.frontend.c.library import threads
 from mazurka.frontend.c.lowering import CLowering
 from mazurka.frontend.c.survey.scopes import Scopes
@@ -46,6 +46,12 @@ MUTANTS: list[tuple[str, Any, str, Any, str]] = [
      "goto_loops"),
     ("main never ends alone", lives, "leave_thread", lambda *a: None,
      "local_of_main_exited"),
+    ("a value that is chosen replaces one that is written", access, "_write_first",
+     access.write, "unwritten_peek"),
+    ("a value that is chosen replaces another", access, "_write_first", access.write,
+     "unwritten_read_twice"),
+    ("memory that nobody has written is 0", access, "_write_first", lambda *a: None,
+     "unwritten_peek_any"),
 ]  # fmt: skip
 
 

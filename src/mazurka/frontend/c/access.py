@@ -34,7 +34,7 @@ from mazurka.frontend.c.types import (
 )
 from mazurka.frontend.c.values import NOWHERE, ObjectPlace, Scalar, Whole
 from mazurka.frontend.kit.arithmetic import binary, conditional
-from mazurka.ir.expressions import ONE, ZERO, Choice, Const, Convert, Expr, Load
+from mazurka.ir.expressions import ONE, ZERO, Choice, Const, Convert, Expr, Load, negate
 from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role, Span
 from mazurka.search.reading import ANY
 
@@ -110,7 +110,9 @@ def has_any_value(low: CLowering, place: ObjectPlace) -> bool:
 
 
 def settle_value(low: CLowering, place: ObjectPlace, span: Span) -> None:
-    """Give an object any value that is about to be read and was never written."""
+    """Give an object any value that is about to be read and was never written.
+
+    Other threads may write a shared object while the value is chosen: then theirs is kept."""
     if low.automaton is None or not low.reachable:
         return
     for check in written_check(low, place):
@@ -118,13 +120,43 @@ def settle_value(low: CLowering, place: ObjectPlace, span: Span) -> None:
         low.split(check.condition, span, f"{place.title} is written", known, unknown)
         low.put(unknown, span)
         value = choose_any(low, place.type, span, f"{place.title} has any value")
-        write(low, place, value, span)
+        if place.shared:
+            _write_first(low, place, value, span)
+        else:
+            write(low, place, value, span)
         if low.reachable:
             low.go(end, span)
         low.put(known, span)
         if low.reachable:
             low.go(end, span)
         low.put(end, span)
+
+
+def _write_first(low: CLowering, place: ObjectPlace, value: Scalar, span: Span) -> None:
+    """Store a value if the object still has none: the test and the store are one step.
+
+    The step is atomic, since the program only reads here.  Threads that read the object never race
+    with it: where one of them goes on to its read the object has been written."""
+    written = is_written(low, place)
+    stored = _fit(place, value.expr)
+    operations = (
+        *pointer_checks(low, place),
+        Assign(place.address, stored),
+        *note_written(low, place),
+    )
+    ways: tuple[tuple[Expr, tuple[Operation, ...]], ...]
+    ways = ((negate(written), operations), (written, ()))
+    low.take_one_of(Kind.ACCESS, span, f"write {place.title}", ways, atomic=True)
+    if place.variable and low.reachable:
+        low.mark_set(place.variable)
+
+
+def _fit(place: ObjectPlace, value: Expr) -> Expr:
+    """What is stored of a value: as many bits of it as the place has."""
+    inner = bare(place.type)
+    if place.bits is not None and isinstance(inner, IntegerType):
+        return narrow(value, place.bits, inner.signed)
+    return value
 
 
 def _require_set(low: CLowering, place: ObjectPlace, span: Span) -> None:
@@ -206,12 +238,7 @@ def write(
             "a pointer into the bytes of an object cannot be kept; convert it back to a pointer to"
             " the type that lies there",
         )
-    stored = value.expr
-    inner_type = bare(place.type)
-    if isinstance(inner_type, FloatType):
-        stored = ZERO
-    if place.bits is not None and isinstance(inner_type, IntegerType):
-        stored = narrow(stored, place.bits, inner_type.signed)
+    stored = ZERO if isinstance(bare(place.type), FloatType) else _fit(place, value.expr)
     checks = pointer_checks(low, place) + constant_checks(low, place)
     written = note_written(low, place, known)
     if known != ONE and not find_flags(low, place):
