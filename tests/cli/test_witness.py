@@ -143,6 +143,33 @@ def test_a_race_has_two_targets_in_one_segment(mazurka: Command, tmp_path: Path)
     assert "data-race" in entries[0]["metadata"]["task"]["specification"]
 
 
+def test_a_declaration_is_where_it_stands(mazurka: Command, tmp_path: Path) -> None:
+    """What initializes a variable is no part of the statements that use the variable later."""
+    text = """
+#include <pthread.h>
+int x;
+void *f(void *unused) {
+    int v = x;
+    if (v == 0) {
+        v = 3;
+        x = v;
+    }
+    return 0;
+}
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, f, 0);
+    pthread_create(&b, 0, f, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
+"""
+    _, entries = check(mazurka, tmp_path, text, "--property", "race", "--strategy", "full")
+    last = [each["waypoint"]["location"] for each in entries[0]["content"][-1]["segment"]]
+    assert {(each["line"], each["column"]) for each in last} == {(5, 5), (8, 9)}
+
+
 def test_violations_that_the_format_does_not_know_are_named(
     mazurka: Command, tmp_path: Path
 ) -> None:

@@ -47,6 +47,8 @@ def _note(node: object, function: str, statement: Span, found: dict[Span, Source
             if isinstance(node, tree.If | tree.LoopStatement | tree.Switch):
                 statement = Span(statement.file, statement.line)  # the tree has the test's column
         found[node.span] = SourcePosition(function, statement)
+        if isinstance(node, tree.Name):
+            return  # its variable has been initialized elsewhere
         for each in fields(node):
             if each.name not in ("span", "type", "text"):
                 _note(getattr(node, each.name), function, statement, found)
