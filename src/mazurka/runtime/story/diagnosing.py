@@ -229,7 +229,9 @@ class OrderWords:
             kind = step.kind.removeprefix("timed ").removeprefix("try to ")
             return f"{VERBS.get(kind, f'{kind}s')} {what}"
         if not self._changes(step, thing):
-            return f"finds no {what}" if self._finds_nothing(step, thing) else f"reads {what}"
+            if not self._finds_nothing(step, thing):
+                return f"reads {what}"
+            return "looks for it in vain" if it else f"finds no {what}"
         value = step.effects.writes.get(step.subject, "")
         is_one = step.is_element or self._story.objects[thing] == "variable"
         if not is_one or not 0 < len(value) <= LONGEST:

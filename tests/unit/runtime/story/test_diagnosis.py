@@ -139,6 +139,18 @@ def in_then_delete() -> None:
     run(drop, drop)
 
 
+def dropped_too_early() -> None:
+    table = {"a": 1}
+
+    def drop() -> None:
+        table.pop("a")
+
+    def look() -> None:
+        assert table["a"] == 1
+
+    run(drop, look)
+
+
 def missing_then_made() -> None:
     table: dict[str, list[int]] = {}
 
@@ -321,6 +333,8 @@ IN_CASE = {
     " Thread-2 gets 1 from it in between, at +6",
     in_then_delete: "check then act: Thread-1 checks table at +4 and acts at +5;"
     " Thread-2 deletes table['a'] in between, at +5",
+    dropped_too_early: "order: Thread-1 deletes table['a'] at +4 before Thread-2 looks for it in"
+    " vain at +7; the other way round the test passes",
     missing_then_made: "check then act: Thread-1 finds no table['a'] at +5 and sets it to [] at +7;"
     " Thread-2 sets it to [] in between, at +7",
     lost_element: "lost update: Thread-1 reads table['a'] at +4 and sets it to 1 at +5;"
