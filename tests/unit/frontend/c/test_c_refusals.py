@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from mazurka.checking import load_program
 from mazurka.errors import MazurkaError
+from mazurka.frontend.c.preprocessing import header_names
 from mazurka.search.reading import Reading
 
 pytest.importorskip("clang")
@@ -54,3 +56,10 @@ def test_preprocessed_text_names_the_original_file(tmp_path: Path) -> None:
     with pytest.raises(MazurkaError) as caught:
         load_program(str(path), Reading())
     assert (caught.value.file, caught.value.line) == (str(original), 2)
+
+
+def test_the_page_lists_the_headers() -> None:
+    page = (Path(__file__).parents[4] / "docs" / "c.md").read_text(encoding="utf-8")
+    found = re.search(r"^The headers are (.*?), and files", page, re.MULTILINE | re.DOTALL)
+    assert found
+    assert re.findall(r"`(\S+)`", found[1]) == header_names()
