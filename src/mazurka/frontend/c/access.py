@@ -138,14 +138,9 @@ def _write_first(low: CLowering, place: ObjectPlace, value: Scalar, span: Span) 
     The step is atomic, since the program only reads here.  Threads that read the object never race
     with it: where one of them goes on to its read the object has been written."""
     written = is_written(low, place)
-    stored = _fit(place, value.expr)
-    operations = (
-        *pointer_checks(low, place),
-        Assign(place.address, stored),
-        *note_written(low, place),
-    )
-    ways: tuple[tuple[Expr, tuple[Operation, ...]], ...]
-    ways = ((negate(written), operations), (written, ()))
+    operations: list[Operation] = [*pointer_checks(low, place)]
+    operations += [Assign(place.address, _fit(place, value.expr)), *note_written(low, place)]
+    ways = [(negate(written), operations), (written, [])]
     low.take_one_of(Kind.ACCESS, span, f"write {place.title}", ways, atomic=True)
     if place.variable and low.reachable:
         low.mark_set(place.variable)
