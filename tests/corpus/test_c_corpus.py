@@ -25,7 +25,8 @@ EXPECTED = re.compile(r'// expect: (\w+)(?: (\w+))?(?: "(.*)")?')
 
 
 INNER = re.compile(
-    r"\bNone\b|\blife of|is written|scratch|temporary| of main:|\(preprocessed\)| end\b$"
+    r"\bNone\b|\blife of|is written|scratch|temporary| of main:|\(preprocessed\)"
+    r"|has any value| end\b$"
 )
 """Words for what only Mazurka knows, which no trace of a C program contains."""
 

@@ -34,10 +34,8 @@ from mazurka.stateful.hangs import is_hang
 
 KEPT_ROWS = 20_000
 """Of a longer trace only the beginning and the end are told, half of this number each."""
-
-
-"""The kind of a run that violates a temporal formula."""
-
+ANY_VALUE = " has any value"
+"""So ends the text of a choice that gives a variable of C its first value."""
 TELLING = 50_000
 """How many steps are replayed between two words about it."""
 
@@ -118,8 +116,9 @@ class LineValues:
         for access in step.accesses:
             self._note(step.thread, access)
         answered = answers(self.program, step, before, self.lines.get(step.thread))
-        if answered:
-            self.values[step.thread].update(answered)
+        for asked, value in answered.items():
+            if not asked.endswith(ANY_VALUE):  # the variable is named beside it
+                self.values[step.thread][asked] = value
 
     def _note(self, thread: int, access: Access) -> None:
         edge, cell = self.program.edges[access.edge], self.program.cells[access.address]
