@@ -13,16 +13,17 @@ from typing import Any
 import pytest
 
 from mazurka.frontend.python.elaboration import elaborate
+from mazurka.ir.expressions import ZERO, Conditional
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.passes.race_marks import threads as threads_module
 from mazurka.ir.passes.race_marks.marks import Marks
 from mazurka.ir.passes.race_marks.steps import StaticStep
 from mazurka.ir.passes.race_marks.threads import MarkedThread
-from mazurka.ir.program import FINISHED, Kind, Program
+from mazurka.ir.program import FINISHED, Kind, Mode, Program, Role
 from mazurka.stateful.reference.full import explore
 from tests.mutants.persistent_models import PRELUDE
 from tests.soundness.marked_races import disagreement, program_of
-from tests.unit.ir.programs import Builder, put
+from tests.unit.ir.programs import Builder, equals, put
 
 WAITS_FOR_A_WRITE = """
 def first():
@@ -109,6 +110,20 @@ def started_elsewhere() -> Program:
     return builder.program()
 
 
+def writes_lock_and_data() -> Program:
+    """A race of a step that writes a lock, and then data, with one that reads both."""
+    builder = Builder()
+    writer, reader = builder.thread(), builder.thread()
+    lock = builder.shared("lock", 0, 1, role=Role.SYNC)
+    x = builder.shared("x", 0, 1)
+    here, inside = writer.at(), writer.at(Mode.ATOMIC)
+    writer.edge(here, inside, put(lock, 1), kind=Kind.ATOMIC, atomic=True)
+    writer.edge(inside, FINISHED, put(x, 1), kind=Kind.ATOMIC, atomic=True)
+    guard = Conditional(equals(lock, 0), equals(x, 0), ZERO)
+    reader.edge(reader.at(), FINISHED, guard=guard, kind=Kind.ACCESS)
+    return builder.program()
+
+
 def random(sort: str, seed: int) -> Callable[[], Program]:
     def make() -> Program:
         program = program_of(sort, seed)
@@ -173,6 +188,8 @@ MUTANTS: list[tuple[str, Any, str, Any, Callable[[], Program]]] = [
     ("marks count before a section is through", MarkedThread, "may_wait_behind",
      lambda *_: False, model(WAITS_INSIDE)),
     ("marks are never void", Marks, "voiding", lambda *_: iter(()), random("rough", 1282)),
+    ("a step makes marks void that it has yet to meet", MarkedThread, "postpone",
+     lambda self, thread: self.marks.void[thread], writes_lock_and_data),
     ("marks outlive a restart", Marks, "find_exposed", lambda *_: set(),
      started_elsewhere),
 ]  # fmt: skip

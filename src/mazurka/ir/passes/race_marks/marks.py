@@ -13,7 +13,7 @@ computed leads to its mark; cells in between that have no mark get one that take
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from mazurka.errors import UnsupportedError
 from mazurka.ir.evaluated import Path, Touch, under
@@ -177,8 +177,12 @@ class Marks:
             found = Conditional(found, ONE, Conditional(there, valid, ZERO))
         return found
 
-    def voiding(self, number: int, touch: Touch, choices: int) -> Iterator[Operation]:
-        """Make marks void that a write invalidates: of synchronization, of a thread's counter."""
+    def voiding(
+        self, number: int, touch: Touch, choices: int, place: Callable[[int], int]
+    ) -> Iterator[Operation]:
+        """Note which threads' marks a write invalidates: of synchronization, of a thread's counter.
+
+        `place` tells by thread the cell in which that is noted."""
         for thread in sorted(self.unsteady - {number}):
             watched = {
                 address
@@ -186,13 +190,14 @@ class Marks:
                 if thread in readers and address not in self.cells
             }
             path, found = self.restrict(number, touch, watched, choices)
-            void = Const(self.void[thread])
             if found:
+                void = Const(place(thread))
                 mark = Load(shift(touch.address, self.read_shift))
                 there = Binary("ne", Binary("and", mark, Const(1 << thread)), ZERO)
                 yield Assign(void, under((*path, there), ONE, Load(void)))
             path, found = self.restrict(number, touch, self.exposed[thread], choices)
             if found:
+                void = Const(place(thread))
                 declared = Load(Const(self.probes[thread]))
                 yield Assign(void, under((*path, declared), ONE, Load(void)))
 

@@ -15,7 +15,7 @@ which are cells that no report shows, and changes the threads' automata:
 |---|---|
 | steps of several edges | the atomic section is copied; the copy marks, and changes nothing |
 | sections that may wait later on | they remember the mark, and fail when they are through |
-| locks, queues, counts that a declared step reads | a write makes its marks void |
+| locks, queues, counts that a declared step reads | its marks are void behind a write |
 | a thread that is started again, or whose own cells others write | its marks are void then |
 
 Only what is needed is declared: a plain step that writes, and one that reads a cell which another
@@ -28,7 +28,7 @@ one of `cells`.  Its other faults are those of the program.
 the program are there, and without marks no check fails.  At least one of the two, say t, is
 declared as stated above.  From s, t declares: its step is possible, so the copy runs through as the
 step would, and marks the footprint.  Nothing but marks has changed, so the step of u is possible
-and touches the cell; it fails.
+and touches the cell; it fails, for what it writes itself makes no marks void before its end.
 
 *Only if.*  Let u fail because of a mark of t.  Leave the declaring moves out of the run; the rest
 is a run of the program, since declaring changes nothing that others read: a thread that has

@@ -85,16 +85,21 @@ class MarkedThread:
         """Copies of locations inside atomic sections, in which steps are declared."""
         self.behind: dict[int, int] = {}
         """By location at which steps are declared: the one behind the choice."""
+        self.postponed: dict[int, int] = {}
+        """By thread whose marks a step of this one makes void when it is through: the cell that
+        remembers it until then."""
 
     def build(self) -> Thread:
         thread = self.thread
         end = self.add_location(Location(resets=tuple(sorted(self.private | {self.spare} - {0}))))
         for step in self.marks.declared[self.number]:
             self.declare(step, end)
+        voiding = []
         for position, edge in enumerate(thread.edges):
             check_time("marks accesses")
             checked = edge if thread.observer else self.check(position, edge)
-            self.edges.append(self.redirect(self.make_void(checked, edge)))
+            voiding.append(self.make_void(checked, edge))
+        self.edges += [self.redirect(self.make_void_at_last(edge)) for edge in voiding]
         return replace(thread, locations=tuple(self.locations), edges=tuple(self.edges))
 
     def add_location(self, location: Location) -> int:
@@ -207,14 +212,41 @@ class MarkedThread:
             yield Check(under(event.path, same, ONE), Fault.EXCEPTION, "an evaluation fails")
 
     def make_void(self, checked: Edge, edge: Edge) -> Edge:
-        """An edge before whose stores marks of other threads become void."""
+        """An edge before whose stores marks of other threads become void.
+
+        What is left of the step must still meet them: it races with the step that was declared."""
+        goes_on = self.thread.locations[edge.target].mode is Mode.ATOMIC
+        last = len(checked.operations) - 1
         operations: list[Operation] = []
-        for operation in checked.operations:
+        for position, operation in enumerate(checked.operations):
             if isinstance(operation, Assign) and operation in edge.operations:
                 touch = Touch((), operation.address, write=True)
-                operations += self.marks.voiding(self.number, touch, edge.choices)
+                at_once = position == last and not goes_on
+                void = self.marks.void.__getitem__ if at_once else self.postpone
+                operations += self.marks.voiding(self.number, touch, edge.choices, void)
             operations.append(operation)
         return replace(checked, operations=tuple(operations))
+
+    def postpone(self, thread: int) -> int:
+        """The cell that remembers to make a thread's marks void."""
+        if thread not in self.postponed:
+            cell = Cell("makes marks void", 0, 1, owner=self.number)
+            self.postponed[thread] = self.marks.add(cell)
+        return self.postponed[thread]
+
+    def make_void_at_last(self, edge: Edge) -> Edge:
+        """An edge that makes void what its step has postponed, if the step ends with it."""
+        if self.thread.locations[edge.target].mode is Mode.ATOMIC:
+            return edge
+        inside = self.thread.locations[edge.source].mode is Mode.ATOMIC
+        stored = {each.address for each in edge.operations if isinstance(each, Assign)}
+        operations = list(edge.operations)
+        for thread, cell in sorted(self.postponed.items()):
+            if inside or Const(cell) in stored:
+                void, remembered = Const(self.marks.void[thread]), Const(cell)
+                operations.append(Assign(void, Conditional(Load(remembered), ONE, Load(void))))
+                operations.append(Assign(remembered, ZERO))
+        return replace(edge, operations=tuple(operations))
 
     # --- declaring ----------------------------------------------------------------------------
 
