@@ -36,7 +36,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("runtime.testing",),
     ("runtime",),
     ("checking",),
-    ("comparing", "temporal", "circuit_files"),
+    ("comparing", "temporal", "circuit_files", "witness"),
     ("api",),
     ("bench",),
     ("cli",),

@@ -188,7 +188,7 @@ def prepare_witness(file: str, language: str | None, witness: str) -> None:
     """Refuse a witness that could not be written, before a long search."""
     from mazurka.frontend.registry import choose_language
     from mazurka.report.outputs import require_writable
-    from mazurka.report.witness import MARK
+    from mazurka.witness import MARK
 
     if choose_language(file, language) != "c":
         raise OptionError("--witness is for C programs; --trace saves every counterexample")
@@ -199,7 +199,7 @@ def write_witness(path: str, verdict: Verdict) -> Verdict:
     """Write the witness of a counterexample, and say that in the verdict."""
     from mazurka.checking import load_program
     from mazurka.frontend.c.positions import find_positions
-    from mazurka.report.witness import find_specification, save_witness
+    from mazurka.witness import find_specification, save_witness
 
     assert verdict.subject is not None
     assert verdict.violation is not None

@@ -255,7 +255,7 @@ def _check_overflow(
     low.step(Kind.LOCAL, span, text, operations=checks)
 
 
-def _require_known_pointers(
+def require_known_pointers(
     low: CLowering, left: Scalar, right: Scalar, span: Span, text: str
 ) -> None:
     """Leave runs undecided that compare a pointer which was never given a value with another one:
@@ -276,7 +276,7 @@ def _apply_to_pointers(
         for each in (left, right):
             if each.inside is not None and each.inside[1]:
                 raise UnsupportedError.at(span, f"`{text}` compares pointers into bytes")
-        _require_known_pointers(low, left, right, span, text)
+        require_known_pointers(low, left, right, span, text)
         return Scalar(INT, compute(operator, left.expr, right.expr, IntegerType("long", 64, True)))
     here = Span(span.file, span.line, span.column, span.end_column)
     node = tree.RefusedExpression(here, type_, text, "")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import read, write
 from mazurka.frontend.c.conversions import convert
-from mazurka.frontend.c.expressions import apply
+from mazurka.frontend.c.expressions import apply, require_known_pointers
 from mazurka.frontend.c.library.arguments import target_of
 from mazurka.frontend.c.lowering import BUILTINS, CLowering, builtin
 from mazurka.frontend.c.pointers import move_pointer
@@ -151,6 +151,8 @@ def _swap(
     node: tree.Builtin,
 ) -> Expr:
     """Write the desired value if the object has the expected one; returns whether it had."""
+    if isinstance(bare(place.type), PointerType):
+        require_known_pointers(low, before, expected, node.span, node.text)
     span = node.span
     result = Const(low.take_temporary(Role.INT, span))
     equal = binary("eq", before.expr, expected.expr)
