@@ -28,6 +28,7 @@ from mazurka.ir.passes.samples import take_samples
 from mazurka.ir.passes.slicing import SlicedProgram, slice_program
 from mazurka.ir.program import Check, Fault, Program
 from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED, Finding
+from mazurka.report.places import PLACE
 from mazurka.report.selection import select
 from mazurka.report.trace import Trace, confirm
 from mazurka.report.verdict import Times, Verdict, identify, scope_sentence
@@ -154,7 +155,7 @@ def check_program(
         with interruptible():
             check_time("analysing the model")
             properties = choose_properties(options, strategy, program)
-            given_up = explain_no_hangs(options, strategy, properties)
+            given_up = explain_no_hangs(options, strategy, properties, program)
             asked, options = options, replace(options, properties=properties)
             base = start_verdict(path, strategy, options)
             search = limit_to_rest(options.for_search())
@@ -167,7 +168,7 @@ def check_program(
                 chosen = chooser(options.engine)(searched, search, observer)
                 strategy, choice, result = chosen.strategy, chosen.reason, chosen.result
                 properties = choose_properties(asked, strategy, program)
-                given_up = explain_no_hangs(asked, strategy, properties)
+                given_up = explain_no_hangs(asked, strategy, properties, program)
                 options = replace(options, properties=properties)
             else:
                 result = strategy.run(searched, search, observer)
@@ -286,19 +287,31 @@ def choose_properties(
     if options.properties is None and may_hang(program):
         in_lines = granularity_of(options.reading) is Granularity.LINE
         sampled = take_samples(program) is not None
-        if in_lines or sampled or (strategy is not None and "hang" not in strategy.preserves):
+        kept = strategy is None or "hang" in strategy.preserves
+        if in_lines or sampled or not kept or ends_lives_in_loops(program):
             asked = INDISPENSABLE
     return sort_properties(asked)
 
 
+def ends_lives_in_loops(program: Program) -> bool:
+    """Whether a loop may open a block of C again whose variables pointers may outlive: the cells
+    that say so change in each round, so a thread that only waits there does not look like one."""
+    return any(cell.name.startswith(PLACE) for cell in program.cells)
+
+
 def explain_no_hangs(
-    options: CheckOptions, strategy: Strategy | None, properties: tuple[str, ...]
+    options: CheckOptions,
+    strategy: Strategy | None,
+    properties: tuple[str, ...],
+    program: Program,
 ) -> tuple[str, ...]:
     """Why hangs, which are usual, are not looked for; nothing where they are, or were not asked."""
     if options.properties is not None or "hang" in properties:
         return ()
     if granularity_of(options.reading) is Granularity.LINE:
         return ("hangs were not looked for: with --granularity line they cannot be told",)
+    if ends_lives_in_loops(program):
+        return ("hangs were not looked for: a loop opens a block whose variables may be outlived",)
     if strategy is None or "hang" in strategy.preserves:
         return (NO_HANGS,)
     return (f"hangs were not looked for: strategy {strategy.name} does not preserve them",)

@@ -20,6 +20,9 @@ END = " end"
 """The cell behind an array of C, where pointers may lead to but not be followed."""
 LIFE = "life of "
 """So begins the name of the cell that says whether an object of C is alive."""
+PLACE = "place of "
+"""So begins the name of the cell that says where a variable of C lives whose block is entered
+again."""
 FREED, GONE = "freed", "out of scope"
 """What an object is whose life has ended: one of the heap, and a local variable."""
 SYNCHRONIZING = frozenset({Role.OWNER, Role.SYNC, Role.COUNTER})

@@ -168,3 +168,18 @@ def test_global_whose_address_another_one_has_is_no_constant(tmp_path: Path) -> 
 def test_bytes_of_a_number_are_undecided(tmp_path: Path) -> None:
     body = "int main(void) { x = 1; char *p = (char *)&x; y = *p; assert(y == 1); return 0; }"
     assert verdict(body, tmp_path)[0] == "inconclusive"
+
+
+def test_hangs_are_not_looked_for_where_lives_end_in_loops(tmp_path: Path) -> None:
+    """Such a loop changes the cells that say who is alive, so that its hang would not be seen."""
+    path = tmp_path / "program.c"
+    loop = (
+        "void *f(void *a) {{ int *q; while (1) {{ {0} q = &y; y = x; if (*q) break; }} return 0; }}"
+    )
+    main = """int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_join(t, 0); }"""
+    path.write_text(HEAD + loop.format("int y;") + main)
+    found = mazurka.check(path, strategy="full")
+    assert "hang" not in found.properties
+    assert any("may be outlived" in note for note in found.notes)
+    path.write_text(HEAD + loop.format("").replace("int *q;", "int *q, y;") + main)
+    assert mazurka.check(path, strategy="full").verdict == "violated"
