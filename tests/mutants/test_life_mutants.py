@@ -9,7 +9,7 @@ import pytest
 
 import mazurka
 from mazurka.errors import FrontendError
-from mazurka.frontend.c import access, heap, lives, program
+from mazurka.frontend.c import access, heap, lives, memory, program
 from mazurka.frontend.c.library import threads
 from mazurka.frontend.c.lowering import CLowering
 from mazurka.frontend.c.survey.scopes import Scopes
@@ -34,6 +34,12 @@ MUTANTS: list[tuple[str, Any, str, Any, str]] = [
      "local_jumped_out"),
     ("the first freed object is always used again", heap, "Choice", lambda: ZERO,
      "heap_used_again_dangling"),
+    ("`realloc` leaves the old object alive", heap, "release", lambda *a: None,
+     "realloc_stale"),
+    ("`realloc` keeps nothing of the old object", heap, "_copy_elements", lambda *a: None,
+     "realloc_vector"),
+    ("arrays end where their room ends", memory, "_length_checks", lambda *a: [],
+     "array_without_elements"),
     ("the end of an array is the next member", Layouts, "_gap_behind", lambda *a: False,
      "member_array_end"),
     ("the next thread finds the variables of the one before", program,

@@ -204,6 +204,21 @@ def _read_unchecked(
     return Load(cell), Load(flag)
 
 
+def copy_object(low: CLowering, source: ObjectPlace, target: ObjectPlace, span: Span) -> None:
+    """Copy an object cell by cell; what was never written is copied as that.
+
+    The temporaries are the same whatever is known of the memory, so that cells keep their places
+    from one round of elaboration to the next."""
+    for position, part in enumerate(low.machine.layouts.parts(source.type)):
+        if part.type == GAP:
+            continue
+        mark = len(low.held)
+        cell = _part(source, part, position)
+        value, known = _read_unchecked(low, cell, is_written(low, cell), span)
+        write(low, _part(target, part, position), Scalar(part.type, value), span, known)
+        low.release(mark)
+
+
 def settle(low: CLowering, value: Scalar | Whole, span: Span, text: str) -> None:
     """Make sure that all of a structure has been written."""
     for known in value.written if isinstance(value, Whole) else ():

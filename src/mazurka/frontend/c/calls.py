@@ -82,7 +82,10 @@ def call_named(low: CLowering, node: tree.Call, function: tree.CFunction) -> Sca
     arguments = _evaluate_arguments(low, node, function)
     if atomic:
         low.begin_atomic(node.span)
-    result = inline(low, function, arguments, node.span, used=node not in low.ignored)
+    wanted = low.wanted.get(node, low.frame.wanted)
+    result = inline(
+        low, function, arguments, node.span, used=node not in low.ignored, wanted=wanted
+    )
     if atomic:
         low.end_atomic(node.span)
     return result
@@ -123,8 +126,10 @@ def inline(
     span: Span,
     *,
     used: bool = True,
+    wanted: PointerType | None = None,
 ) -> Scalar | Whole:
-    """Elaborate the body of a function here; returns what it returns."""
+    """Elaborate the body of a function here; returns what it returns, a `void *` perhaps that is
+    `wanted` as another pointer."""
     type_ = function.type
     assert isinstance(type_, FunctionType)
     if not low.reachable:
@@ -136,6 +141,9 @@ def inline(
         return Scalar(type_.result, ZERO)
     body = function.read()
     frame = CallFrame(function, depth, low.label(span), used=used)
+    result_type = bare(type_.result)
+    if isinstance(result_type, PointerType) and isinstance(result_type.target, VoidType):
+        frame.wanted = wanted
     frame.result = _result_cells(low, function, type_.result, depth)
     facts = low.survey.facts(function)
     low.frames.append(frame)

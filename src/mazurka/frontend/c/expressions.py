@@ -547,6 +547,8 @@ def _convert(low: CLowering, node: tree.Conversion) -> Scalar | Whole:
         return Scalar(VOID, ZERO)
     if isinstance(node.type, PointerType) and is_allocation(operand):
         return allocate_for(low, operand, node.type)
+    if isinstance(node.type, PointerType) and isinstance(operand, tree.Call):
+        low.wanted[operand] = node.type
     value = low.value(operand)
     if isinstance(value, Whole):
         return value

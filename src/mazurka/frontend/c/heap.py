@@ -8,14 +8,18 @@ are in use, and never so that a use of a freed object would go unnoticed in all 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from mazurka.errors import UnsupportedError
 from mazurka.frontend.c import tree
+from mazurka.frontend.c.access import copy_object
+from mazurka.frontend.c.arithmetic import compute
+from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.lowering import CLowering
-from mazurka.frontend.c.memory import allocate, size_object
+from mazurka.frontend.c.memory import add_length, allocate, require_room
 from mazurka.frontend.c.survey import walk
 from mazurka.frontend.c.types import (
     GAP,
+    VOID,
     ArrayType,
     CType,
     IntegerType,
@@ -25,14 +29,15 @@ from mazurka.frontend.c.types import (
     bare,
     size_of,
 )
-from mazurka.frontend.c.values import MortalRow, Scalar
-from mazurka.frontend.kit.arithmetic import binary, conditional
+from mazurka.frontend.c.values import MortalRow, ObjectPlace, Scalar, SizedRow
+from mazurka.frontend.kit.arithmetic import binary, both, conditional, either
 from mazurka.frontend.kit.shapes import CellDraft
-from mazurka.ir.expressions import ONE, ZERO, Choice, Const, Expr, Load
+from mazurka.ir.expressions import ONE, ZERO, Choice, Const, Expr, Load, negate
 from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role
 
 CHAR = IntegerType("char", 8, True)
-ALLOCATORS = frozenset({"malloc", "calloc"})
+SIZE = IntegerType("unsigned long", 64, False)
+ALLOCATORS = frozenset({"malloc", "calloc", "realloc"})
 
 
 def is_allocation(node: tree.Expression) -> bool:
@@ -51,79 +56,95 @@ def allocate_for(low: CLowering, node: tree.Expression, pointer: PointerType) ->
     assert isinstance(node.callee, tree.FunctionName)
     if not low.reachable:
         return Scalar(pointer, Const(0))
-    element = pointer.target
-    if isinstance(element, VoidType):
-        element = _measured(node) or CHAR
-    each = size_of(element)
-    zeroed = node.callee.function.name == "calloc"
-    size, length = 1, None
-    for argument in node.arguments:
-        value = low.scalar(argument)
-        if value.constant is None:
-            length = _find_length(low, node, each)
-            break
-        size *= value.constant
-    if length is not None:
-        return _take_sized(low, node, element, length, zeroed, pointer)
-    if size <= 0 or each == 0:
-        raise low.refuse(node, f"`{node.text}` allocates {size} bytes")
-    if size < each or size % each:
-        raise low.refuse(
-            node, f"`{node.text}` allocates {size} bytes, which are no {element} (of {each})"
-        )
-    type_: CType = ArrayType(element, size // each)
+    name = node.callee.function.name
+    if name == "realloc":
+        return _reallocate(low, node, pointer)
+    kinds = _find_elements(low, node, pointer)
+    count, element = _count_elements(low, node, node.arguments, kinds)
+    return Scalar(pointer, _take(low, node, element, count, zeroed=name == "calloc"))
+
+
+def _find_elements(low: CLowering, node: tree.Call, pointer: PointerType) -> list[CType]:
+    """What the allocated memory may hold, the most likely first: the pointer that receives it
+    tells, or a `sizeof`; the caller of the function that allocates it may tell, and otherwise it
+    is bytes."""
+    for each in (pointer.target, _measured(node)):
+        if each is not None and not isinstance(each, VoidType):
+            return [each]
+    wanted = low.frame.wanted.target if low.frame.wanted is not None else VOID
+    return [wanted, CHAR] if low.machine.layouts.cells(wanted) else [CHAR]
+
+
+def _count_elements(
+    low: CLowering, node: tree.Call, sizes: tuple[tree.Expression, ...], kinds: list[CType]
+) -> tuple[int | Expr, CType]:
+    """How many elements so many bytes are, and of what: the first kind that they may be."""
+    known, unknown = 1, []
+    for factor in (each for size in sizes for each in _find_factors(size)):
+        value = low.scalar(factor)
+        if value.constant is not None:
+            known *= value.constant & ((1 << 64) - 1)
+        else:
+            unknown.append(low.hold(convert(low, value, SIZE, factor).expr, node.span, SIZE))
+    measured = [(size_of(kind), kind) for kind in kinds if size_of(kind)]
+    if not measured:
+        raise low.refuse(node, f"`{node.text}`: what {kinds[0]} looks like is not known")
+    whole = [found for found in measured if known % found[0] == 0]
+    each, element = (whole or measured)[0]
+    if not unknown:
+        if not whole:
+            raise low.refuse(
+                node, f"`{node.text}` allocates {known} bytes, which are no {element} (of {each})"
+            )
+        return known // each, element
+    product: Expr = Const(known // each if whole else known)
+    for number in unknown:
+        product = number if product == ONE else compute("*", product, number, SIZE)
+    product = low.hold(product, node.span, SIZE)
+    if whole:
+        return product, element
+    message = f"`{node.text}` may allocate a part of {element} (of {each} bytes)"
+    rest = compute("%", product, Const(each), SIZE)
+    check = Check(binary("eq", rest, ZERO), Fault.BOUND, message)
+    low.step(Kind.LOCAL, node.span, node.text, operations=(check,))
+    return low.hold(compute("/", product, Const(each), SIZE), node.span, SIZE), element
+
+
+def _find_factors(node: tree.Expression) -> Iterator[tree.Expression]:
+    """The factors of a size: `n` and `sizeof(T)` of `n * sizeof(T)`."""
+    inner = node
+    while isinstance(inner, tree.Conversion) and _keeps_value(inner):
+        inner = inner.operand
+    if isinstance(inner, tree.BinaryOperation) and inner.operator == "*":
+        yield from _find_factors(inner.left)
+        yield from _find_factors(inner.right)
+    else:
+        yield node
+
+
+def _keeps_value(node: tree.Conversion) -> bool:
+    """Whether a conversion between integers keeps every number that is no negative one."""
+    new, old = bare(node.type), bare(node.operand.type)
+    if not (isinstance(new, IntegerType) and isinstance(old, IntegerType)):
+        return False
+    return new.bits >= old.bits and not new.boolean
+
+
+def _take(
+    low: CLowering, node: tree.Call, element: CType, count: int | Expr, *, zeroed: bool
+) -> Expr:
+    """Take an object with so many elements; where their number is found at run time, it has room
+    for `--heap` of them."""
+    most = low.machine.limits.heap
+    type_ = ArrayType(element, count if isinstance(count, int) else most)
+    if count == 0:
+        raise low.refuse(node, f"`{node.text}` allocates 0 bytes")
     if not low.machine.layouts.has_cells(type_):
         raise low.refuse(node, f"`{node.text}`: a lock shares memory with something else")
-    return Scalar(pointer, _take_slot(low, node, type_, zeroed).expr)
-
-
-def _find_length(low: CLowering, node: tree.Call, each: int) -> Expr:
-    """The number of elements in `n * sizeof(T)`, where n is found at run time."""
-    factors: list[tree.Expression] = []
-    waiting = list(node.arguments)
-    while waiting:
-        found = waiting.pop()
-        while isinstance(found, tree.Conversion):
-            found = found.operand
-        if isinstance(found, tree.BinaryOperation) and found.operator == "*":
-            waiting += [found.left, found.right]
-        else:
-            factors.append(found)
-    sizes = [found for found in factors if static_size(found) == each]
-    rest = [found for found in factors if found is not (sizes[0] if sizes else None)]
-    if not sizes or len(rest) != 1:
-        raise UnsupportedError.at(
-            node.span,
-            f"`{node.text}`: how much is allocated is not known; write n * sizeof(...), or use a"
-            " constant",
-        )
-    return low.hold(low.scalar(rest[0]).expr, node.span, rest[0].type)
-
-
-def static_size(node: tree.Expression) -> int | None:
-    return node.value if isinstance(node, tree.IntegerConstant) else None
-
-
-def _take_sized(
-    low: CLowering,
-    node: tree.Call,
-    element: CType,
-    length: Expr,
-    zeroed: bool,
-    pointer: PointerType,
-) -> Scalar:
-    """Take an object with room for `--heap` elements, of which some are used."""
-    most = low.machine.limits.heap
-    if low.loop_depth and low.repetitions(2) > 1:
-        raise UnsupportedError.at(
-            node.span, f"`{node.text}`: in a loop, how much is allocated must be a constant"
-        )
-    row = _make_row(low, node, ArrayType(element, most), 1, zeroed)
-    size_object(low, Const(row.first), element, length, most, node.span, node.text)
-    if row.alive:
-        operations = (Assign(Const(row.alive), ONE),)
-        low.step(Kind.LOCAL, node.span, node.text, operations=operations, atomic=True)
-    return Scalar(pointer, Const(row.first))
+    if isinstance(count, int):
+        return _take_slot(low, node, type_, None, zeroed)
+    require_room(low, count, most, node.span, node.text)
+    return _take_slot(low, node, type_, count, zeroed)
 
 
 def _measured(node: tree.Call) -> CType | None:
@@ -135,12 +156,160 @@ def _measured(node: tree.Call) -> CType | None:
     return None
 
 
+# --- free and realloc --------------------------------------------------------------------------
+
+
+def release(low: CLowering, node: tree.Call, address: Expr) -> None:
+    """Free an object; what is not alive, or no object of the heap, cannot be freed."""
+    low.machine.found.frees = True
+    if not low.machine.expected.frees:
+        return  # this round has no cells that say what is alive
+    alive, flag = _find_life(low, address)
+    message = f"`{node.text}` frees what is not allocated, or freed already"
+    null = binary("eq", address, ZERO)
+    if not low.machine.expected.heap:
+        check = Check(null, Fault.MEMORY, message)
+        low.step(Kind.LOCAL, node.span, node.text, operations=(check,), atomic=True)
+        return
+    end: tuple[Operation, ...] = (Check(alive, Fault.MEMORY, message), Assign(flag, ZERO))
+    ways = [(null, ()), (negate(null), end)]
+    low.take_one_of(Kind.LOCAL, node.span, node.text, ways, atomic=True)
+
+
+def _find_life(low: CLowering, address: Expr) -> tuple[Expr, Expr]:
+    """Whether an object of the heap that begins at the address is alive, and the cell for that."""
+    alive: Expr = ZERO
+    flag: Expr = ZERO
+    for row in reversed(low.machine.expected.heap):
+        here, cell = row.begins(address), row.life(row.position(address))
+        alive, flag = conditional(here, Load(cell), alive), conditional(here, cell, flag)
+    return alive, flag
+
+
+def _reallocate(low: CLowering, node: tree.Call, pointer: PointerType) -> Scalar:
+    """`realloc`: always another object, which gets what is in the old one; the old one is freed.
+
+    C leaves open whether the object moves; a program that relies on it staying where it is is
+    wrong.  With a size of 0 the object is freed, and the result is null, as glibc has it.
+    """
+    span = node.span
+    low.machine.found.frees = True
+    before = node.arguments[0]
+    while isinstance(before, tree.Conversion) and isinstance(
+        bare(before.operand.type), PointerType
+    ):
+        before = before.operand
+    value = low.scalar(before)
+    old = low.hold(value.expr, span, pointer)
+    kind = bare(before.type)
+    kinds = _find_elements(low, node, pointer)
+    if isinstance(kind, PointerType) and not isinstance(kind.target, VoidType):
+        kinds = [*kinds[:-1], kind.target] if kinds[-1] == CHAR else kinds
+    count, element = _count_elements(low, node, node.arguments[1:], kinds)
+    if value.constant == 0 and count != 0:
+        return Scalar(pointer, _take(low, node, element, count, zeroed=False))
+    if count == 0:
+        release(low, node, old)
+        return Scalar(pointer, ZERO)
+    result = Const(low.take_temporary(Role.POINTER, span))
+    some, none, end = (low.label(span) for _ in range(3))
+    low.split(count if not isinstance(count, int) else ONE, span, node.text, some, none)
+    low.put(some, span)
+    _require_old(low, node, old, element)
+    new = _take(low, node, element, count, zeroed=False)
+    low.set_cell(result.value, new, span)
+    _copy_elements(low, node, element, old, Load(result), count)
+    release(low, node, old)
+    low.go(end, span)
+    low.put(none, span)
+    if low.reachable:
+        release(low, node, old)
+        low.set_cell(result.value, ZERO, span)
+        low.go(end, span)
+    low.put(end, span)
+    return Scalar(pointer, Load(result))
+
+
+def _require_old(low: CLowering, node: tree.Call, old: Expr, element: CType) -> None:
+    """What `realloc` is given is null, or an object of the heap that holds such elements."""
+    if not low.machine.expected.heap:
+        return
+    alive, _ = _find_life(low, old)
+    null = binary("eq", old, ZERO)
+    message = f"`{node.text}` is given what is not allocated, or freed already"
+    checks = [Check(either(null, alive), Fault.MEMORY, message)]
+    fine: Expr = ONE
+    same = _find_rows(low, element)
+    for row in low.machine.expected.heap:
+        if row not in same:
+            fine = conditional(row.includes(old), ZERO, fine)
+    if fine != ONE:
+        message = f"`{node.text}` is given memory that holds no {element}"
+        checks.append(Check(fine, Fault.BOUND, message))
+    low.step(Kind.LOCAL, node.span, node.text, operations=checks, atomic=True)
+
+
+def _find_rows(low: CLowering, element: CType) -> dict[MortalRow, Expr]:
+    """The objects of the heap that hold such elements; each row with how many cells are used, by
+    the address of the object."""
+    expected, layouts = low.machine.expected, low.machine.layouts
+    shapes = {first: s for (first, _), s in zip(expected.objects, expected.shapes, strict=True)}
+    found: dict[MortalRow, Expr] = {}
+    for row in expected.heap:
+        shape = bare(shapes[row.first])
+        if isinstance(shape, ArrayType) and layouts.classes(shape.element) == layouts.classes(
+            element
+        ):
+            found[row] = Const(row.size)
+    return found
+
+
+def _copy_elements(
+    low: CLowering, node: tree.Call, element: CType, old: Expr, new: Expr, count: int | Expr
+) -> None:
+    """Copy as many elements as both objects have, one after the other."""
+    expected, cells = low.machine.expected, low.machine.layouts.cells(element)
+    length: Expr = ZERO
+    most = 0
+    for row, size in _find_rows(low, element).items():
+        most = max(most, row.size // cells)
+        for sized in expected.sized:
+            if sized.first == row.first:
+                size = sized.used(sized.position(old))
+        length = conditional(row.includes(old), size, length)
+    limit = count if isinstance(count, int) else low.machine.limits.heap
+    cell = low.take_temporary(Role.INT, node.span)
+    low.set_cell(cell, length, node.span)
+    length = Load(Const(cell))
+    end, title = low.label(node.span), node.arguments[0].text
+    for number in range(max(min(most, limit), 1)):
+        inside = low.label(node.span)
+        more = binary("gt", length, Const(number * cells))
+        if not isinstance(count, int):
+            more = both(more, binary("gt", count, Const(number)))
+        low.split(more, node.span, node.text, inside, end)
+        low.put(inside, node.span)
+        source, target = (
+            ObjectPlace(element, binary("add", start, Const(number * cells)), True,
+                        f"{title}[{number}]", direct=False, viewed=True)
+            for start in (old, new)
+        )  # fmt: skip
+        copy_object(low, source, target, node.span)
+    low.go(end, node.span)
+    low.put(end, node.span)
+
+
+# --- objects -----------------------------------------------------------------------------------
+
+
 MOST_AT_ONCE = 16
 """So many objects at one place of a program that frees some, at least; more only by `--heap`."""
 
 
-def _take_slot(low: CLowering, node: tree.Call, type_: CType, zeroed: bool) -> Scalar:
-    """Take an object of this place.
+def _take_slot(
+    low: CLowering, node: tree.Call, type_: ArrayType, length: Expr | None, zeroed: bool
+) -> Expr:
+    """Take an object of this place; returns its address.
 
     Objects that have never been used come first.  When there are none left, one that has been freed
     is used again: the first or the second such one, a choice.  So any freed object can be left as
@@ -152,20 +321,18 @@ def _take_slot(low: CLowering, node: tree.Call, type_: CType, zeroed: bool) -> S
         count = low.repetitions(machine.limits.heap)
         if frees:
             count = min(count, max(machine.limits.heap, MOST_AT_ONCE))
-    row = _make_row(low, node, type_, count, zeroed)
+    row = _make_row(low, node, type_, count, zeroed, sized=length is not None)
     if count == 1:
-        if frees:
-            operations = (Assign(Const(row.alive), ONE),)
+        operations = _begin_life(low, row, ZERO, length)
+        if operations:
             low.step(Kind.LOCAL, span, node.text, operations=operations, atomic=True)
-        return Scalar(node.type, Const(row.first))
+        return Const(row.first)
     title = f"allocated at line {span.line}"
     cell = CellDraft(title, high=count, owner=low.number, role=Role.SYNC, span=span)
     counter = Const(low.program.storage.add(cell))
     result = Const(low.take_temporary(Role.POINTER, span))
     made = Load(counter)
-    fresh: tuple[Operation, ...] = (Assign(result, row.at(made)),)
-    if frees:
-        fresh += (Assign(row.life(made), ONE),)
+    fresh = (Assign(result, row.at(made)), *_begin_life(low, row, made, length))
     fresh += (Assign(counter, binary("add", made, ONE)),)
     message = f"more than {count} objects are allocated by `{node.text}` (--heap)"
     behind = low.label(span)
@@ -173,14 +340,27 @@ def _take_slot(low: CLowering, node: tree.Call, type_: CType, zeroed: bool) -> S
     low.add_edge(Kind.LOCAL, span, node.text, behind, guard=room, operations=fresh, atomic=True)
     again: tuple[Operation, ...] = (Check(ZERO, Fault.BOUND, message),)
     if frees:
-        again = _take_again(low, node, row, type_, zeroed, result, message)
+        again = _take_again(low, node, row, type_, length, zeroed, result, message)
     low.add_edge(
         Kind.LOCAL, span, node.text, behind, guard=full, operations=again, choices=1 + frees,
         atomic=True,
     )  # fmt: skip
     low.require_automaton().current = None
     low.put(behind, span)
-    return Scalar(node.type, Load(result))
+    return Load(result)
+
+
+def _begin_life(
+    low: CLowering, row: MortalRow, position: Expr, length: Expr | None
+) -> tuple[Operation, ...]:
+    """Let one of the objects be alive, with so many elements."""
+    done: tuple[Operation, ...] = ()
+    if row.beside:
+        done = (Assign(row.life(position), ONE),)
+    if length is not None:
+        sized = next(each for each in low.machine.sized if each.first == row.first)
+        done += (Assign(sized.length(position), length),)
+    return done
 
 
 def _take_again(
@@ -188,6 +368,7 @@ def _take_again(
     node: tree.Call,
     row: MortalRow,
     type_: CType,
+    length: Expr | None,
     zeroed: bool,
     result: Const,
     message: str,
@@ -207,7 +388,7 @@ def _take_again(
     operations.append(Check(binary("lt", Load(second), Const(row.count)), Fault.BOUND, message))
     operations.append(Assign(first, conditional(Choice(), Load(second), Load(first))))
     taken = Load(first)
-    operations += [Assign(result, row.at(taken)), Assign(row.life(taken), ONE)]
+    operations += [Assign(result, row.at(taken)), *_begin_life(low, row, taken, length)]
     flags = next((f - a for a, _, f in low.machine.watched if a == row.first), 0)
     for offset, part in enumerate(low.machine.layouts.parts(type_)):
         if part.type != GAP and (zeroed or isinstance(bare(part.type), SyncType)):
@@ -218,14 +399,22 @@ def _take_again(
     return tuple(operations)
 
 
-def _make_row(low: CLowering, node: tree.Call, type_: CType, count: int, zeroed: bool) -> MortalRow:
-    """Make the objects of a place, each with the cell that says whether it is alive."""
-    made = [_make(low, node, type_, f"{number + 1}", zeroed) for number in range(count)]
-    first, alive = made[0]
+def _make_row(
+    low: CLowering, node: tree.Call, type_: ArrayType, count: int, zeroed: bool, *, sized: bool
+) -> MortalRow:
+    """Make the objects of a place, each with the cells that say whether it is alive, and how long
+    it is where that is not known."""
+    made = [_make(low, node, type_, f"{number + 1}", zeroed, sized) for number in range(count)]
+    first, alive, length = made[0]
     stride = made[1][0] - first if count > 1 else 1
-    row = MortalRow(first, low.machine.layouts.cells(type_), alive, stride, count)
-    if low.machine.expected.frees:
-        low.machine.heap.append(row)
+    machine = low.machine
+    size = machine.layouts.cells(type_)
+    row = MortalRow(first, size, alive, stride, count)
+    if machine.expected.frees:
+        machine.heap.append(row)
+    if sized:
+        element = machine.layouts.cells(type_.element)
+        machine.sized.append(SizedRow(first, size, length, stride, count, element=element))
     return row
 
 
@@ -238,19 +427,19 @@ def _name_object(low: CLowering, node: tree.Call, element: CType, suffix: str) -
 
 
 def _make(
-    low: CLowering, node: tree.Call, type_: CType, suffix: str, zeroed: bool
-) -> tuple[int, int]:
-    """Make an object; returns its first cell and the one that says it is alive."""
+    low: CLowering, node: tree.Call, type_: ArrayType, suffix: str, zeroed: bool, sized: bool
+) -> tuple[int, int, int]:
+    """Make an object; returns its first cell and those beside it: for its life and its length."""
     machine = low.machine
-    inner = bare(type_)
-    element = inner.element if isinstance(inner, ArrayType) else inner
-    name = _name_object(low, node, element, suffix)
+    name = _name_object(low, node, type_.element, suffix)
     first = allocate(machine, name, type_, None, node.span, watched=not zeroed)
-    if isinstance(inner, ArrayType) and inner.length == 1:
+    if type_.length == 1:
         for cell in machine.draft.storage.cells[first:]:
             cell.name = cell.name.replace(f"{name}[0]", name)  # no array in the source
-    alive = 0
+    alive = length = 0
     if machine.expected.frees:
         cell = CellDraft(f"life of {name}", high=1, role=Role.SYNC, span=node.span)
         alive = machine.draft.storage.add(cell)
-    return first, alive
+    if sized:
+        length = add_length(machine, name, type_.length or 0, node.span)
+    return first, alive, length

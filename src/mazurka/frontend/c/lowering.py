@@ -25,7 +25,7 @@ from mazurka.frontend.c.types import (
     SyncType,
     bare,
 )
-from mazurka.frontend.c.values import MortalRow, ObjectPlace, Scalar, Whole, find_root
+from mazurka.frontend.c.values import MortalRow, ObjectPlace, Scalar, SizedRow, Whole, find_root
 from mazurka.frontend.kit.builder import ThreadBuilder
 from mazurka.frontend.kit.program import Label, ProgramDraft, ThreadPlan
 from mazurka.ir.expressions import ZERO, Const, Expr
@@ -72,9 +72,8 @@ class KnownFacts:
     """The address of some thread's own variable may be kept; then no thread is started again."""
     destructors: tuple[int, ...] = ()
     """For each key the number of its destructor, 0 for none."""
-    sized: tuple[tuple[int, int, int], ...] = ()
-    """Objects whose length is found at run time: first cell, cells of one element, and the cell
-    that holds the number of elements."""
+    sized: tuple[SizedRow, ...] = ()
+    """Objects whose length is found at run time."""
     watched: tuple[tuple[int, int, int], ...] = ()
     """Objects without first values: first cell, the one behind the last, and the first of the cells
     that say which ones have been written."""
@@ -168,7 +167,7 @@ class CProgram:
     mortal: list[MortalRow] = field(default_factory=list)
     thread_lives: dict[int, list[int]] = field(default_factory=dict)
     """By thread the cells that say that its `_Thread_local` variables are alive."""
-    sized: list[tuple[int, int, int]] = field(default_factory=list)
+    sized: list[SizedRow] = field(default_factory=list)
     watched: list[tuple[int, int, int]] = field(default_factory=list)
     runs: dict[tuple[object, ...], list[ElementRow]] = field(default_factory=dict)
     """Rows of elements by what they hold, found when they are asked for."""
@@ -223,6 +222,8 @@ class CallFrame:
     result: tuple[int, ...] = ()
     used: bool = True
     """Whether the caller uses what it returns."""
+    wanted: PointerType | None = None
+    """What the caller converts the `void *` to that it returns."""
     breaks: list[Label] = field(default_factory=list)
     continues: list[Label] = field(default_factory=list)
     switches: list[dict[int, Label]] = field(default_factory=list)
@@ -257,6 +258,8 @@ class CLowering(ThreadBuilder):
     """The expression that is evaluated for what it does."""
     ignored: set[tree.Expression] = field(default_factory=set)
     """Calls whose value nobody uses."""
+    wanted: dict[tree.Expression, PointerType] = field(default_factory=dict)
+    """By call the pointer that its `void *` is converted to."""
 
     @property
     def frame(self) -> CallFrame:

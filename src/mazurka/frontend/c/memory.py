@@ -32,7 +32,14 @@ from mazurka.frontend.c.types import (
     cell_class,
     part_class,
 )
-from mazurka.frontend.c.values import NOWHERE, MortalRow, ObjectPlace, Scalar, find_root
+from mazurka.frontend.c.values import (
+    NOWHERE,
+    MortalRow,
+    ObjectPlace,
+    Scalar,
+    SizedRow,
+    find_root,
+)
 from mazurka.frontend.kit.arithmetic import binary, both, conditional, either
 from mazurka.frontend.kit.shapes import CellDraft
 from mazurka.ir.expressions import ONE, ZERO, Binary, Const, Element, Expr, Load, negate
@@ -363,9 +370,9 @@ def find_runs(machine: CProgram, classes: tuple[object, ...]) -> list[ElementRow
 
 def behind_last(machine: CProgram, first: int, last: int) -> Expr:
     """The address behind the last element of a row, which may be found only at run time."""
-    for start, stride, length in machine.expected.sized:
-        if start == first:
-            return binary("add", Const(first), binary("mul", Load(Const(length)), Const(stride)))
+    for row in machine.expected.sized:
+        if first in row and row.offset(Const(first)) == ZERO:
+            return binary("add", Const(first), row.used(row.position(Const(first))))
     return Const(last)
 
 
@@ -452,7 +459,11 @@ def pointer_checks(low: CLowering, place: ObjectPlace) -> list[Check]:
         behind = machine.memory.get(root) in (None, cell_class(GAP))
         checks.append(Check(ZERO, Fault.MEMORY if behind else Fault.BOUND, message))
     if isinstance(address, Const) or (place.direct and root):
-        return checks + _known_life_checks(low, root, text)
+        checks += _known_life_checks(low, root, text)
+        if isinstance(address, Const) and not place.variable:
+            rows = [row for row in machine.sized if root in row]
+            checks += _length_checks(rows, address, f"`{text}` is behind the end of its array")
+        return checks
     if not place.direct and machine.expected.memory and classes:
         checks += _view_checks(machine, address, place)
     if machine.expected.frees and machine.expected.heap:
@@ -507,7 +518,7 @@ def _view_checks(machine: CProgram, address: Expr, place: ObjectPlace) -> list[C
     fine = is_among(address, find_views(machine, classes))
     # Bytes of another object may be read in C, which is not modelled.
     check = Check(fine, Fault.BOUND if character else Fault.MEMORY, message)
-    return [check, *_length_checks(machine, address, message)]
+    return [check, *_length_checks(machine.expected.sized, address, message)]
 
 
 def _known_life_checks(low: CLowering, root: int, text: str) -> list[Check]:
@@ -540,15 +551,12 @@ def _outlivable(
     return [each for each in mortal if each.first not in here]
 
 
-def _length_checks(machine: CProgram, address: Expr, message: str) -> list[Check]:
+def _length_checks(rows: Sequence[SizedRow], address: Expr, message: str) -> list[Check]:
     """An object whose length is found at run time ends there."""
     checks = []
-    ends = dict(machine.expected.objects)
-    for first, _, _ in machine.expected.sized:
-        last = ends[first]
-        inside = both(binary("ge", address, Const(first)), binary("lt", address, Const(last)))
-        beyond = binary("ge", address, behind_last(machine, first, last))
-        fine = conditional(both(inside, beyond), ZERO, ONE)
+    for row in rows:
+        beyond = binary("ge", row.offset(address), row.used(row.position(address)))
+        fine = conditional(both(row.includes(address), beyond), ZERO, ONE)
         checks.append(Check(fine, Fault.MEMORY, message))
     return checks
 
@@ -563,25 +571,30 @@ def size_object(
     firsts = [find_root(place)]
     if isinstance(place, Element):
         firsts.append(firsts[0] + place.stride)
-    known = [cell for first, _, cell in machine.sized if first == firsts[0]]
+    known = [row.beside for row in machine.sized if row.first == firsts[0]]
     if not known:
-        cell = CellDraft(f"length of {text}", high=most, role=Role.SYNC, span=span)
-        known = [machine.draft.storage.add(cell)]
-        stride = machine.layouts.cells(element)
-        machine.sized += [(first, stride, known[0]) for first in firsts]
-    address = known[0]
-    machine.found.moved = True
+        known = [add_length(machine, text, most, span)]
+        cells = machine.layouts.cells(element)
+        machine.sized += [
+            SizedRow(first, most * cells, known[0], element=cells) for first in firsts
+        ]
+    require_room(low, length, most, span, text)
+    assign = Assign(Const(known[0]), length)
+    low.step(Kind.LOCAL, span, text, operations=(assign,), atomic=True)
+
+
+def add_length(machine: CProgram, title: str, most: int, span: Span) -> int:
+    """Add the cell for the length of an array."""
+    cell = CellDraft(f"length of {title}", high=most, role=Role.SYNC, span=span)
+    return machine.draft.storage.add(cell)
+
+
+def require_room(low: CLowering, length: Expr, most: int, span: Span, text: str) -> None:
+    """Leave runs undecided in which an array has more elements than there is room for."""
+    low.machine.found.moved = True
     message = f"`{text}` has more than {most} elements (--heap)"
-    low.step(
-        Kind.LOCAL,
-        span,
-        text,
-        operations=(
-            Check(binary("ult", length, Const(most + 1)), Fault.BOUND, message),
-            Assign(Const(address), length),
-        ),
-        atomic=True,
-    )
+    check = Check(binary("ult", length, Const(most + 1)), Fault.BOUND, message)
+    low.step(Kind.LOCAL, span, text, operations=(check,))
 
 
 def _alive_check(rows: Sequence[MortalRow], address: Expr, message: str) -> Check:

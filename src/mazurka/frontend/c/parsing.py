@@ -103,6 +103,8 @@ class UnitReader:
         self.types = TypeReader(32 if model == "ilp32" else 64)
         self.unit = tree.TranslationUnit(path, self.places.sources)
         self.variables: dict[int, tree.Variable] = {}
+        self.initializing: set[tree.Variable] = set()
+        """Variables whose initializer is being read: it may name them."""
         target = "i386-pc-linux-gnu" if model == "ilp32" else "x86_64-pc-linux-gnu"
         arguments = ["-x", "c", "-std=gnu11", f"--target={target}", "-w", "-fno-builtin",
                      "-Wno-error", "-Wno-int-conversion", "-Wno-implicit-int",
@@ -211,7 +213,8 @@ class UnitReader:
         if not self.library.clang_Cursor_isNull(initial):
             initial._tu = cursor._tu
             found.external = False
-            if found.initial is None:
+            if found.initial is None and found not in self.initializing:
+                self.initializing.add(found)
                 found.initial = self.expression(initial)
         return found
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from mazurka.frontend.c.types import CType
 from mazurka.frontend.kit.arithmetic import binary, both
-from mazurka.ir.expressions import ZERO, Binary, Const, Element, Expr
+from mazurka.ir.expressions import ZERO, Binary, Const, Element, Expr, Load
 
 FAR = 1 << 40
 """A number n that is converted to a pointer becomes FAR + n."""
@@ -41,15 +41,16 @@ class Scalar:
 
 
 @dataclass(frozen=True, slots=True)
-class MortalRow:
-    """Objects of one form, one behind the other, each with a cell that says whether it is alive."""
+class ObjectRow:
+    """Objects of one form, one behind the other, each with a cell beside it that tells something of
+    it: what, the subclasses say."""
 
     first: int
     """The address of the first one."""
     size: int
     """How many cells each one has."""
-    alive: int
-    """The cell that says whether the first one is alive."""
+    beside: int
+    """The cell that belongs to the first one."""
     stride: int = 1
     """The distance from one to the next, and from the cell of one to that of the next."""
     count: int = 1
@@ -66,13 +67,14 @@ class MortalRow:
         """Which of the objects an address inside the row belongs to."""
         return binary("div", binary("sub", address, Const(self.first)), Const(self.stride))
 
+    def offset(self, address: Expr) -> Expr:
+        """How far an address inside the row is behind the beginning of its object."""
+        distance = binary("sub", address, Const(self.first))
+        return distance if self.count == 1 else binary("rem", distance, Const(self.stride))
+
     def at(self, position: Expr, offset: int = 0) -> Expr:
         """The address of a cell of one of the objects."""
         return self._along(self.first + offset, position)
-
-    def life(self, position: Expr) -> Expr:
-        """The cell that says whether one of the objects is alive."""
-        return self._along(self.alive, position)
 
     def _along(self, start: int, position: Expr) -> Expr:
         if self.count == 1:
@@ -88,8 +90,35 @@ class MortalRow:
         """Whether an address is that of one of the objects, not of a part of it."""
         if self.count == 1:
             return binary("eq", address, Const(self.first))
-        offset = binary("rem", binary("sub", address, Const(self.first)), Const(self.stride))
-        return both(self.includes(address), binary("eq", offset, ZERO))
+        return both(self.includes(address), binary("eq", self.offset(address), ZERO))
+
+
+@dataclass(frozen=True, slots=True)
+class MortalRow(ObjectRow):
+    """Objects that may end: the cell beside each says whether it is alive."""
+
+    def life(self, position: Expr) -> Expr:
+        """The cell that says whether one of the objects is alive."""
+        return self._along(self.beside, position)
+
+
+@dataclass(frozen=True, slots=True)
+class SizedRow(ObjectRow):
+    """Arrays whose length is found at run time: the cell beside each says how many elements it has.
+
+    Those behind are room that is not used."""
+
+    element: int = 1
+    """How many cells an element has."""
+
+    def used(self, position: Expr) -> Expr:
+        """How many cells of one of the objects are used."""
+        length = Load(self.length(position))
+        return binary("mul", length, Const(self.element)) if self.element > 1 else length
+
+    def length(self, position: Expr) -> Expr:
+        """The cell that says how many elements one of the objects has."""
+        return self._along(self.beside, position)
 
 
 @dataclass(frozen=True, slots=True)

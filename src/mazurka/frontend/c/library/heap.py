@@ -8,7 +8,7 @@ from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import cell_address, read, write
 from mazurka.frontend.c.calls import call_named
 from mazurka.frontend.c.conversions import convert
-from mazurka.frontend.c.heap import allocate_for
+from mazurka.frontend.c.heap import allocate_for, release
 from mazurka.frontend.c.library.arguments import strip, target_of
 from mazurka.frontend.c.lowering import CLowering, library
 from mazurka.frontend.c.memory import require_elements
@@ -24,50 +24,20 @@ from mazurka.frontend.c.types import (
     size_of,
 )
 from mazurka.frontend.c.values import ObjectPlace, Scalar
-from mazurka.frontend.kit.arithmetic import binary, conditional
-from mazurka.ir.expressions import ZERO, Const, Expr, Load
-from mazurka.ir.program import Assign, Check, Fault, Kind
+from mazurka.ir.expressions import ZERO, Const
 
 NOTHING = Scalar(VOID, ZERO)
 
 
-@library("malloc", "calloc")
+@library("malloc", "calloc", "realloc")
 def _allocate(low: CLowering, node: tree.Call) -> Scalar:
     return allocate_for(low, node, PointerType(VOID, 64))
 
 
-@library("realloc")
-def _reallocate(low: CLowering, node: tree.Call) -> Scalar:
-    raise low.refuse(node, "`realloc` is not supported; allocate enough at first")
-
-
 @library("free")
 def _free(low: CLowering, node: tree.Call) -> Scalar:
-    """Free an object; what is not alive, or no object of the heap, cannot be freed."""
-    low.machine.found.frees = True
     pointer = low.scalar(strip(node.arguments[0]))
-    address = low.hold(pointer.expr, node.span, pointer.type)
-    alive: Expr = ZERO
-    target: Expr = ZERO
-    for row in reversed(low.machine.expected.heap):
-        here, flag = row.begins(address), row.life(row.position(address))
-        alive = conditional(here, Load(flag), alive)
-        target = conditional(here, flag, target)
-    message = f"`{node.text}` frees what is not allocated, or freed already"
-    null = binary("eq", address, ZERO)
-    if not low.machine.expected.heap:
-        check = Check(null, Fault.MEMORY, message)
-        if low.machine.expected.frees:
-            low.step(Kind.LOCAL, node.span, node.text, operations=(check,), atomic=True)
-        return NOTHING
-    ways = [
-        (null, ()),
-        (
-            binary("ne", address, ZERO),
-            (Check(alive, Fault.MEMORY, message), Assign(target, ZERO)),
-        ),
-    ]
-    low.take_one_of(Kind.LOCAL, node.span, node.text, ways, atomic=True)
+    release(low, node, low.hold(pointer.expr, node.span, pointer.type))
     return NOTHING
 
 

@@ -61,7 +61,8 @@ _PARTS: dict[type, tuple[str, ...]] = {}
 def _parts_of(node: tree.SyntaxNode) -> tuple[str, ...]:
     found = _PARTS.get(type(node))
     if found is None:
-        names = (each.name for each in fields(node))
+        # A variable is visited where it is declared, not where it is named.
+        names = () if isinstance(node, tree.Name) else (each.name for each in fields(node))
         found = tuple(name for name in names if name not in ("span", "type", "text"))
         _PARTS[type(node)] = found
     return found

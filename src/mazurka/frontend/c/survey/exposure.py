@@ -29,6 +29,8 @@ class Exposure:
 
     def visit(self, node: object) -> None:
         match node:
+            case tree.Name():  # the variable's initializer is visited where it is declared
+                return
             case tree.AddressOf(operand=operand):
                 self.exposed |= find_roots(operand)
                 self.visit_parts(operand)
