@@ -5,6 +5,12 @@
 steps, and its reachable states are those of the program (`mazurka.symbolic.circuit`); so if no
 violation and no step that is not known is among them, the program holds.
 
+*Interleavings.*  With `sweeps` a pass over the parts is a round: each thread in turn goes on as far
+as it can.  With `full` a pass is one step from each state.  The states are the same.  With
+`partial-order` and `transactions` a pass is one step that paper 004's schedulers allow, and there
+are fewer states; violations are as reachable as before
+(`mazurka.symbolic.interleavings.stubborn`).
+
 A way to a violation is a list of inputs, which is followed on the interpreter as any other.  A step
 that is not known is examined there, too: if it is no violation, the search goes on, and the answer
 is inconclusive unless a violation is found elsewhere.
@@ -19,11 +25,11 @@ from mazurka.deadline import check_time
 from mazurka.ir.program import Program
 from mazurka.search import ExplainedPart, Observer, SearchOptions, Statistics, Violation
 from mazurka.symbolic.bmc import PHASE, UNITS, CircuitSearch, SearchSubject
-from mazurka.symbolic.circuit import Circuit, Interleaving
+from mazurka.symbolic.circuit import REDUCED, Circuit, Interleaving
 from mazurka.symbolic.ends import Ends
 from mazurka.symbolic.environment import BINARY
 from mazurka.symbolic.graphs.graph import FALSE
-from mazurka.symbolic.options import require_diagrams
+from mazurka.symbolic.options import INTERLEAVING, require_diagrams
 from mazurka.symbolic.partition import Partition
 from mazurka.symbolic.schedules import ScheduleReader
 from mazurka.symbolic.solving.diagrams import AllStates, DiagramSolver, TargetFound
@@ -33,6 +39,7 @@ from mazurka.symbolic.solving.reachability import ReachProgress
 class DiagramSearch(CircuitSearch):
     """A search of all states by decision diagrams."""
 
+    sweeps = Interleaving.FULL
     counters = BINARY
     states = 0
     parts = 0
@@ -48,8 +55,10 @@ class DiagramSearch(CircuitSearch):
         subject: SearchSubject | None = None,
     ) -> None:
         super().__init__(program, options, observer, subject)
-        self.interleaving = Interleaving.FULL
-        self.unit = UNITS[self.interleaving]
+        asked = Interleaving(options.value(INTERLEAVING))
+        self.chained = asked is Interleaving.SWEEPS
+        """Whether a pass is a round."""
+        self.unit = UNITS[asked if self.chained else self.interleaving]
 
     @staticmethod
     def require() -> None:
@@ -76,8 +85,12 @@ class DiagramSearch(CircuitSearch):
 
     def conclude(self, circuit: Circuit, partition: Partition, found: AllStates) -> None:
         """Say what follows from all states."""
-        many = f"{found.states:,} reachable state{'' if found.states == 1 else 's'}"
-        self.proof = f"a decision diagram of all {many}"
+        states = f"state{'' if found.states == 1 else 's'}"
+        if self.interleaving in REDUCED:
+            led_to = f"to which the scheduler '{self.interleaving}' leads"
+            self.proof = f"a decision diagram of all {found.states:,} {states} {led_to}"
+        else:
+            self.proof = f"a decision diagram of all {found.states:,} reachable {states}"
 
     def wait_for(self, solver: DiagramSolver) -> None:
         """Look at the limits while the other process works."""
@@ -123,7 +136,8 @@ class Reaching:
         named += [(name, self.ends.unseen) for name in self.ends.unseen]
         self.targets = [(name, kind[name]) for name, kind in named if kind[name] != FALSE]
         literals = [literal for _, literal in self.targets]
-        self.problem = self.partition.make_problem(literals, owner.limit_bytes)
+        problem = self.partition.make_problem(literals, owner.limit_bytes)
+        self.problem = problem._replace(chained=owner.chained)
 
     def report(self, found: TargetFound) -> bool:
         """Judge a target that can hold; whether to go on."""

@@ -76,6 +76,7 @@ class SearchSubject:
             properties=search.options.properties,
             counters=search.counters,
             unrolling=search.options.value(UNROLLED),
+            idling=search.idling,
             observer=search.observer,
         )
 
@@ -92,6 +93,8 @@ class CircuitSearch:
     sweeps = Interleaving.EARLIEST_SWEEPS
     """What is encoded where sweeps are asked for."""
     counters = ONE_HOT
+    idling = False
+    """Whether frames that are no transitions must change nothing."""
 
     def __init__(
         self,

@@ -49,7 +49,8 @@ class Interleaving(enum.StrEnum):
     """One step of one thread."""
     PARTIAL_ORDER = "partial-order"
     """The same, of a thread in a conditional stubborn set of the state.  The ends of transitions
-    are not all reachable states; violations are as reachable as before."""
+    are not all reachable states; violations, and states in which nobody moves, are as reachable as
+    before."""
     TRANSACTIONS = "transactions"
     """The same, with smaller sets: what a thread can do only with a lock that another one holds
     comes after the holder's next step."""
@@ -62,6 +63,10 @@ class Interleaving(enum.StrEnum):
     """The same, but only schedules in which each step has the earliest turn possible: for bounded
     searches.  The ends of transitions are then not all reachable states, and `latches` remember
     what others have done; violations are as reachable as before."""
+
+
+REDUCED = frozenset({Interleaving.PARTIAL_ORDER, Interleaving.TRANSACTIONS})
+"""Those that look at the state alone, and do not lead to all reachable states."""
 
 
 class StepEvent(NamedTuple):

@@ -8,7 +8,7 @@ from functools import partial
 from mazurka.ir.native.layout import make_layout
 from mazurka.ir.program import DEAD_ENDS, FAULTS, Fault, Program
 from mazurka.search import Observer
-from mazurka.symbolic.circuit import DEADLOCK, UNROLLING, Circuit, Interleaving
+from mazurka.symbolic.circuit import DEADLOCK, UNROLLING, Circuit, Interleaving, StepEvent
 from mazurka.symbolic.environment import ONE_HOT, StateBits
 from mazurka.symbolic.graphs.graph import FALSE, Aig
 from mazurka.symbolic.graphs.words import Words
@@ -26,6 +26,8 @@ FRAMES: dict[Interleaving, Callable[[StepEncoder], Frame]] = {
     Interleaving.SWEEPS: sweeps.build_frame,
     Interleaving.EARLIEST_SWEEPS: partial(sweeps.build_frame, earliest=True),
 }
+IDLING = frozenset({Interleaving.FULL, Interleaving.SWEEPS})
+"""The interleavings in which a frame that is no transition changes nothing by itself."""
 
 
 def encode(
@@ -35,18 +37,23 @@ def encode(
     properties: Collection[str] = ("assert", "deadlock"),
     counters: str = ONE_HOT,
     unrolling: int = USUAL_UNROLLING,
+    idling: bool = False,
     observer: Observer | None = None,
 ) -> Circuit:
     """Encode a prepared program.
 
     `counters` is how latches hold program counters (`mazurka.symbolic.environment`).  Without
     "assert" among the properties a thread that fails an assertion stops, and others go on.
+    `idling`: frames that are no transitions change nothing (`Circuit.idles`).
     """
     graph = Aig(observer)
     bits = StateBits(make_layout(program), Words(graph), counters)
     survived = frozenset() if "assert" in properties else frozenset({Fault.ASSERT})
     encoder = StepEncoder(bits, unrolling=unrolling, survived=survived)
     frame = FRAMES[interleaving](encoder)
+    idles = interleaving in IDLING
+    if idling and not idles:
+        let_idle(frame)
     bad = frame.collect(str(fault) for fault in FAULTS if fault not in DEAD_ENDS)
     ends: dict[str, int] = {}
     if DEADLOCK in properties:
@@ -68,5 +75,24 @@ def encode(
         ends=ends,
         events=tuple(frame.events),
         choices=dict(encoder.choices),
-        idles=interleaving in (Interleaving.FULL, Interleaving.SWEEPS),
+        idles=idles or idling,
     )
+
+
+def let_idle(frame: Frame) -> None:
+    """Let a frame change nothing, and take no step, where its constraint does not hold."""
+    graph, counts = frame.graph, frame.constraint
+    state = [latch.literal for latch in frame.encoder.bits.latches]
+    frame.nexts = [
+        graph.choose(counts, after, before)
+        for before, after in zip(state, frame.nexts, strict=True)
+    ]
+    frame.extra = [
+        (latch, graph.choose(counts, after, latch.literal)) for latch, after in frame.extra
+    ]
+    frame.events = [
+        event
+        if event.fault is not None
+        else StepEvent(graph.both(counts, event.literal), event.thread)
+        for event in frame.events
+    ]

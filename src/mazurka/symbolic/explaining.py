@@ -13,7 +13,7 @@ from mazurka.ir.program import FIRST_LOCATION, Program
 from mazurka.ir.values.footprints import Footprints
 from mazurka.search import ExplainedPart
 from mazurka.search.naming import name_cells
-from mazurka.symbolic.circuit import Circuit, Interleaving
+from mazurka.symbolic.circuit import REDUCED, Circuit, Interleaving
 from mazurka.symbolic.environment import ONE_HOT
 from mazurka.symbolic.graphs.graph import TRUE, Aig
 from mazurka.symbolic.interleavings.earliest import find_conflicting_cells
@@ -38,7 +38,6 @@ REMEMBERED = {
     Interleaving.PEEPHOLE: "the last step",
     Interleaving.EARLIEST_SWEEPS: "what others have done since each thread's last turn",
 }
-STUBBORN = (Interleaving.PARTIAL_ORDER, Interleaving.TRANSACTIONS)
 
 
 def explain_circuit(circuit: Circuit, interleaving: Interleaving, title: str) -> ExplainedPart:
@@ -101,11 +100,11 @@ def _size(graph: Aig, literals: Iterable[int]) -> str:
 
 def describe_analysis(program: Program, interleaving: Interleaving) -> Iterator[tuple[str, str]]:
     """What the analysis of the text has contributed to a constraint."""
-    if interleaving in REMEMBERED or interleaving in STUBBORN:
+    if interleaving in REMEMBERED or interleaving in REDUCED:
         touched = find_conflicting_cells(Footprints(program))
         cells = sorted({cell for reads, writes in touched for cell in (*reads, *writes)})
         yield "conflicts", name_cells(program, cells) or "none: threads have nothing in common"
-    if interleaving in STUBBORN:
+    if interleaving in REDUCED:
         yield "sticky", describe_sticky(program)
     if interleaving is Interleaving.TRANSACTIONS:
         locks = sorted(find_pattern_locks(program))

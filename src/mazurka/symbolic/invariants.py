@@ -204,14 +204,18 @@ class _InvariantQuestions:
 
 
 def describe_invariant(
-    circuit: Circuit, cubes: Iterable[Sequence[int]], lemmas: Iterable[str] = ()
+    circuit: Circuit,
+    cubes: Iterable[Sequence[int]],
+    lemmas: Iterable[str] = (),
+    allowed: str = "",
 ) -> str:
-    """An invariant in words: a line a cube or lemma, in terms of variables and source lines."""
+    """An invariant in words: a line a cube or lemma, in terms of variables and source lines.
+    `allowed` says of which transitions it is one, where that is not of all."""
     always = [f"always: {text}" for text in lemmas]
     told = sorted({line for cube in cubes if (line := describe_cube(circuit, cube)) is not None})
     head = [
         f"# An inductive invariant of {circuit.program.name}: it holds at first, every",
-        "# transition keeps it, and it excludes all violations that were looked for.",
+        f"# transition{allowed} keeps it, and it excludes all violations that were looked for.",
         "# Each line is something that always holds, or a combination that never occurs; values",
         "# are those that fit the variable.",
     ]

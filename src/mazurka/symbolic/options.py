@@ -9,8 +9,8 @@ from mazurka.search import Option, SearchOptions
 
 INTERLEAVINGS = ("full", "partial-order", "transactions", "peephole", "sweeps")
 """As `mazurka.symbolic.circuit.Interleaving` has them; that module is loaded when needed."""
-PLAIN_INTERLEAVINGS = ("full", "sweeps")
-"""Those whose transitions lead to all reachable states, and which remember nothing else."""
+OF_STATES = ("full", "partial-order", "transactions", "sweeps")
+"""Those whose transitions depend on the state alone, and remember nothing else."""
 
 
 def require_solver() -> None:
@@ -37,13 +37,13 @@ def require_diagrams() -> None:
         )
 
 
-def require_plain_interleaving(options: SearchOptions) -> None:
-    """Refuse to prove something by transitions that do not lead to all reachable states."""
+def require_interleaving_of_states(options: SearchOptions) -> None:
+    """Refuse to look for sets of states by transitions that depend on more than the state."""
     asked = options.value(INTERLEAVING)
-    if asked not in PLAIN_INTERLEAVINGS:
+    if asked not in OF_STATES:
         raise OptionError(
-            f"--interleaving {asked} is for bmc alone: proofs need"
-            f" {' or '.join(PLAIN_INTERLEAVINGS)}"
+            f"--interleaving {asked} is for bmc alone, since it depends on the step before:"
+            f" invariants and diagrams are of states; there are {', '.join(OF_STATES)}"
         )
 
 

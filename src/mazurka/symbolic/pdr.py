@@ -17,9 +17,16 @@ inductive of them may be a proof.  If not, property-directed reachability goes o
 Lemmas are about single steps (`Interleaving.FULL`), whatever the interleaving: their questions are
 easier, and what every step keeps holds after every round.
 
-Sweeps are the plain ones here, not the earliest: these remember more than the state, and restrict
-which frames count (`mazurka.symbolic.reaching` leaves that out).  Program counters are held in
-binary, which needs fewer clauses.
+**Reduced schedulers.**  With `partial-order` and `transactions` the transitions are those that the
+scheduler allows, and the invariant is one of the states that these lead to.  It need not hold in all
+reachable states, but it excludes every violation: from the first state, if any execution shows one,
+then so does an execution that the scheduler allows (`mazurka.symbolic.interleavings.stubborn`; that
+proof is about all finite executions, of any length).  Frames that the scheduler does not allow
+change nothing (`mazurka.symbolic.encoding.let_idle`).
+
+Sweeps are the plain ones here, not the earliest: these remember more than the state, as `peephole`
+does, and invariants speak of the state.  Program counters are held in binary, which needs fewer
+clauses.
 """
 
 from __future__ import annotations
@@ -33,7 +40,7 @@ from typing import NamedTuple, TypeAlias
 from mazurka.deadline import TimeLimitError, check_time
 from mazurka.errors import OptionError
 from mazurka.symbolic.bmc import PHASE, CircuitSearch, LimitReached
-from mazurka.symbolic.circuit import OF_STATES, Circuit, Interleaving
+from mazurka.symbolic.circuit import OF_STATES, REDUCED, Circuit, Interleaving
 from mazurka.symbolic.encoding import encode
 from mazurka.symbolic.ends import Ends
 from mazurka.symbolic.environment import BINARY
@@ -73,6 +80,7 @@ class InvariantSearch(CircuitSearch):
 
     sweeps = Interleaving.SWEEPS
     counters = BINARY
+    idling = True
     queries = 0
     file: InvariantFile | None = None
     """Where invariants are to be written."""
@@ -105,7 +113,8 @@ class InvariantSearch(CircuitSearch):
             answer = yield WayQuestion(circuit, bad, known, most_queries)
             if isinstance(answer, ExcludingInvariant):
                 check_invariant(circuit, answer.cubes, bad, self.wait)
-                self._accept(len(answer.cubes), describe_invariant(circuit, answer.cubes))
+                told = describe_invariant(circuit, answer.cubes, allowed=self.allowed)
+                self._accept(len(answer.cubes), told, self.allowed)
                 break
             if not isinstance(answer, ReachingInputs):
                 most_queries = 0
@@ -171,9 +180,17 @@ class InvariantSearch(CircuitSearch):
             lemmas: list[Lemma] | None = end.value
             return lemmas
 
-    def _accept(self, many: int, told: str) -> None:
+    @property
+    def allowed(self) -> str:
+        """Of which transitions an invariant of the circuit is one, if not of all."""
+        reduced = self.interleaving in REDUCED
+        return f" that the scheduler '{self.interleaving}' allows" if reduced else ""
+
+    def _accept(self, many: int, told: str, allowed: str = "") -> None:
         """A proof has been found, and checked."""
-        self.proof = f"an inductive invariant of {many:,} clause{'' if many == 1 else 's'}"
+        clauses = f"{many:,} clause{'' if many == 1 else 's'}"
+        of_these = f", of the steps{allowed}" if allowed else ""
+        self.proof = f"an inductive invariant of {clauses}{of_these}"
         if not self.limits and self.file is not None:
             self.file.append(told)
 

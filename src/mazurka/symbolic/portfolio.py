@@ -23,12 +23,12 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 
-from mazurka.search import ExplainedPart, Statistics
+from mazurka.search import ExplainedPart, SearchOptions, Statistics
 from mazurka.symbolic.bdd import DiagramSearch, Reaching
 from mazurka.symbolic.bmc import CircuitSearch, FrameLoop, SearchSubject
 from mazurka.symbolic.circuit import Circuit
 from mazurka.symbolic.explaining import explain_circuit
-from mazurka.symbolic.options import INTERLEAVING, PLAIN_INTERLEAVINGS, has_diagrams
+from mazurka.symbolic.options import INTERLEAVING, OF_STATES, has_diagrams
 from mazurka.symbolic.pdr import (
     InvariantFile,
     InvariantSearch,
@@ -175,22 +175,27 @@ class _BesideDiagrams(DiagramSearch):
     """A search of all states that says nothing while it works, with a part of the memory."""
 
     def __init__(self, owner: PortfolioSearch) -> None:
-        super().__init__(owner.program, owner.options, owner.observer, owner.subject)
+        super().__init__(owner.program, find_options(owner), owner.observer, owner.subject)
         self.limit_bytes = owner.limit_bytes // MEMORY_PARTS
 
     def hear(self, progress: ReachProgress) -> None:
         self.nodes = max(self.nodes, progress.nodes)
 
 
+def find_options(owner: PortfolioSearch) -> SearchOptions:
+    """The options of a search for a proof: sweeps where the interleaving asked for has none."""
+    options = owner.options
+    if options.value(INTERLEAVING) in OF_STATES:
+        return options
+    rest = {name: value for name, value in options.tuning.items() if name != INTERLEAVING.name}
+    return replace(options, tuning=rest)
+
+
 class _BesideSearch(InvariantSearch):
     """A search for an invariant whose limits are those of both."""
 
     def __init__(self, owner: PortfolioSearch) -> None:
-        options = owner.options
-        if options.value(INTERLEAVING) not in PLAIN_INTERLEAVINGS:
-            plain = {name: x for name, x in options.tuning.items() if name != INTERLEAVING.name}
-            options = replace(options, tuning=plain)
-        super().__init__(owner.program, options, owner.observer, owner.subject)
+        super().__init__(owner.program, find_options(owner), owner.observer, owner.subject)
         self.owner, self.file = owner, owner.file
 
     def wait(self, solver: SatSolver) -> None:

@@ -1,10 +1,10 @@
 """Ask whether a literal of a circuit can hold in a run: property-directed reachability decides.
 
 The circuit's `constraint` is left out: a frame in which it does not hold counts as a transition,
-too.  That only adds transitions, so an invariant holds of the program as well; and a way that is
-found is followed on the interpreter by whoever asks (`mazurka.symbolic.schedules`).  In the plain
-interleavings such a frame changes nothing (`Interleaving.FULL`, `Interleaving.SWEEPS`), so nothing
-is lost.  `EARLIEST_SWEEPS` must not be given: its constraint does more.
+too.  That only adds transitions, so an invariant holds of all that the circuit's transitions lead
+to; and a way that is found is followed on the interpreter by whoever asks
+(`mazurka.symbolic.schedules`).  Only circuits are taken in which such a frame changes nothing
+(`Circuit.idles`), so nothing is lost.
 
 Latches on which neither the literal nor, in turn, any latch depends that it depends on are left
 out.

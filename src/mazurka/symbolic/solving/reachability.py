@@ -13,7 +13,8 @@ further cluster depends on it.
 *Chaining.*  Parts are applied one behind the other, each to what those before have found as well;
 in one pass each thread in turn goes on until it finds nothing more (as in saturation: Ciardo,
 Lüttgen, Siminiceanu, TACAS 2001).  So a pass leads as far as one turn of each thread can.  A state
-is expanded by every part: those that a pass finds are all in the next pass's `frontier`.
+is expanded by every part: those that a pass finds are all in the next pass's `frontier`.  Without
+chaining a pass applies each part once, to the frontier alone: it leads one step on.
 
 *Onion rings.*  What each image of a pass has added is a ring.  A state of a ring has a predecessor
 by the ring's part in an earlier ring, or in the frontier with which the pass began: so there is a
@@ -68,6 +69,8 @@ class ReachProblem(NamedTuple):
     order: tuple[int, ...]
     """The variables of the state and the inputs, in the order in which they are declared."""
     most_bytes: int
+    chained: bool = True
+    """Whether a pass leads as far as one turn of each thread, and not one step."""
     conditions: tuple[tuple[int, ...], ...] = ()
     """Where fair cycles are looked for (`mazurka.symbolic.solving.fair_cycles`): by condition, and
     by part, whether a transition of the part meets it."""
@@ -75,7 +78,7 @@ class ReachProblem(NamedTuple):
     def to_numbers(self) -> list[int]:
         numbers = [len(self.first), self.inputs, len(self.conjunctions), len(self.parts)]
         numbers += [len(self.targets), min(self.most_bytes >> 20, 2**31 - 1)]
-        numbers += [len(self.conditions), *self.first]
+        numbers += [len(self.conditions), int(self.chained), *self.first]
         numbers += [literal for pair in self.conjunctions for literal in pair]
         for part in self.parts:
             numbers += [part.thread, part.guard, len(part.changes)]
@@ -92,7 +95,7 @@ class ReachProblem(NamedTuple):
             place += count
             return numbers[place - count : place]
 
-        state, inputs, conjunctions, parts, targets, megabytes, conditions = take(7)
+        state, inputs, conjunctions, parts, targets, megabytes, conditions, chained = take(8)
         first, pairs = tuple(take(state)), take(2 * conjunctions)
         made = []
         for _ in range(parts):
@@ -107,6 +110,7 @@ class ReachProblem(NamedTuple):
             tuple(take(targets)),
             tuple(take(state + inputs)),
             megabytes << 20,
+            bool(chained),
             tuple(tuple(take(parts)) for _ in range(conditions)),
         )
 
@@ -303,6 +307,19 @@ class Reachability:
         return True
 
     def expand(self, start: PassStart) -> Iterator[Ring]:
+        """What the images of a pass add, one after the other."""
+        return self._take_turns(start) if self.problem.chained else self._step_once(start)
+
+    def _step_once(self, start: PassStart) -> Iterator[Ring]:
+        """Take one step from each state of the frontier."""
+        frontier, reached = start
+        for number, part in enumerate(self.parts):
+            new = self.image(frontier, part) & ~reached
+            if new != self.bdd.false:
+                reached |= new
+                yield Ring(number, new)
+
+    def _take_turns(self, start: PassStart) -> Iterator[Ring]:
         """Let each thread in turn go on until it finds nothing more."""
         source, reached = start
         for numbers in self.turns:

@@ -5,15 +5,22 @@ Burch, Clarke, McMillan, Dill, Hwang, *Symbolic Model Checking: 10^20 States and
 the transition relation until nothing is new (`mazurka.symbolic.bdd`).  Executions need not end.
 
 Keeps assertions, all other faults, deadlocks, and races, which become faults by marks that threads
-leave (`mazurka.ir.passes.race_marks.program`).  The relation has every step of every thread: there
-is no reduction, and no ignoring problem.
+leave (`mazurka.ir.passes.race_marks.program`).  With `--interleaving full` and `sweeps` the relation
+has every step of every thread: there is no reduction, and no ignoring problem.  With `partial-order`
+and `transactions` it has those that paper 004's schedulers allow, and the ignoring problem is
+answered by sticky locations (`mazurka.symbolic.interleavings.stubborn`, with the proof).
 """
 
 from __future__ import annotations
 
 from mazurka.ir.program import Program
 from mazurka.search import Observer, SearchOptions, SearchResult, Strategy
-from mazurka.symbolic.options import UNROLLED, require_diagrams
+from mazurka.symbolic.options import (
+    INTERLEAVING,
+    UNROLLED,
+    require_diagrams,
+    require_interleaving_of_states,
+)
 
 
 def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
@@ -28,6 +35,11 @@ def run(program: Program, options: SearchOptions, observer: Observer) -> SearchR
     return search(program, options)
 
 
+def refuse(options: SearchOptions) -> None:
+    require_diagrams()
+    require_interleaving_of_states(options)
+
+
 STRATEGY = Strategy(
     name="bdd",
     summary="all reachable states as a binary decision diagram",
@@ -36,6 +48,6 @@ STRATEGY = Strategy(
     takes_any_choice=True,
     reduces=False,
     run=run,
-    options=(UNROLLED,),
-    refuse=lambda options: require_diagrams(),
+    options=(INTERLEAVING, UNROLLED),
+    refuse=refuse,
 )

@@ -7,8 +7,10 @@ are learned from states that lead to a violation, until they are an inductive in
 
 Keeps assertions, all other faults, deadlocks, and races, which become faults by marks that threads
 leave (`mazurka.ir.passes.race_marks.program`).  The invariant is checked by another solver, and
-`--invariant` writes it.  The relation has every step of every thread: there is no reduction, and
-no ignoring problem.
+`--invariant` writes it.  With `--interleaving full` and `sweeps` the relation has every step of
+every thread: there is no reduction, and no ignoring problem.  With `partial-order` and
+`transactions` it has those that paper 004's schedulers allow, and the ignoring problem is answered
+by sticky locations (`mazurka.symbolic.interleavings.stubborn`, with the proof).
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from mazurka.symbolic.options import (
     INTERLEAVING,
     INVARIANT,
     UNROLLED,
-    require_plain_interleaving,
+    require_interleaving_of_states,
     require_solver,
 )
 
@@ -43,7 +45,7 @@ def run(program: Program, options: SearchOptions, observer: Observer) -> SearchR
 
 def refuse(options: SearchOptions) -> None:
     require_solver()
-    require_plain_interleaving(options)
+    require_interleaving_of_states(options)
 
 
 STRATEGY = Strategy(
