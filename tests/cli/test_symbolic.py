@@ -411,7 +411,7 @@ class Watcher(Silent):
         ("k-induction", r"^1 steps  [\d,]+ clauses  "),
         ("pdr", r"^\d+ rounds  frame \d+: \d+ clauses, \d+ questions  "),
         ("portfolio", r"clauses  pdr frame \d+: \d+ clauses, "),
-        ("bdd", r"^\d steps  pass \d: a diagram of \d+ nodes  "),
+        ("bdd", r"^\d rounds?  pass \d: a diagram of \d+ nodes  "),
         ("events", r"^\d+ events, [\d,]+ clauses  "),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -48,10 +49,23 @@ threads = [even(), odd()]
 """
 
 
+READS_EARLY = """
+from mazurka.model import Int
+x: Int[0, 1] = 0
+def writes():
+    global x
+    x = 1
+def reads():
+    seen = x
+    assert seen == 1
+threads = [writes(), reads()]
+"""
+
+
 @lru_cache
-def load(folder: Path) -> Program:
+def load(folder: Path, text: str) -> Program:
     path = folder / "model.py"
-    path.write_text(TURNS, encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
     return load_program(str(path), Reading(merge=False))
 
 
@@ -66,10 +80,11 @@ def reach_here(
     return AllStates(search.count(), search.passes) if search.search() else None
 
 
-def find(folder: Path) -> str:
-    options = SearchOptions(properties=frozenset({"assert"}), limit_seconds=60)
+def find(folder: Path, text: str = TURNS, interleaving: str = "sweeps") -> str:
+    tuning = {"interleaving": interleaving}
+    options = SearchOptions(properties=frozenset({"assert"}), limit_seconds=60, tuning=tuning)
     try:
-        result = load_strategy("bdd").run(load(folder), options, Silent())
+        result = load_strategy("bdd").run(load(folder, text), options, Silent())
     except (InternalError, StopIteration, KeyError):
         return "circuit and interpreter disagree"
     if result.violation is not None:
@@ -128,6 +143,12 @@ def take_any_predecessor(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Reachability, "_step_back", step_back)
 
 
+def step_from_what_was_found_first(patch: pytest.MonkeyPatch) -> None:
+    """What the first image of a pass of single steps adds hides the others."""
+    plain = Reachability._step_once
+    patch.setattr(Reachability, "_step_once", lambda *given: islice(plain(*given), 1))
+
+
 MUTANTS: list[tuple[str, Callable[[pytest.MonkeyPatch], None]]] = [
     ("a pass forgets what it has found", forget_what_a_pass_has_found),
     ("variables are quantified too early", quantify_early),
@@ -159,3 +180,10 @@ def test_a_broken_search_is_noticed(
     assert expected.startswith("assert after")
     break_it(monkeypatch)
     assert find(tmp_path) != expected
+
+
+def test_a_pass_takes_every_step(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(DiagramSolver, "reach", reach_here)
+    assert find(tmp_path, READS_EARLY, "full").startswith("assert after")
+    step_from_what_was_found_first(monkeypatch)
+    assert find(tmp_path, READS_EARLY, "full").startswith("holds")

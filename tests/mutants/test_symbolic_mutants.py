@@ -190,11 +190,11 @@ def load(text: str, folder: Path) -> Program:
     return load_program(str(path), Reading(merge=False))
 
 
-def find(text: str, folder: Path, interleaving: str = "sweeps") -> str:
+def find(text: str, folder: Path, interleaving: str = "sweeps", strategy: str = "bmc") -> str:
     """The verdict on a model: what is violated, or whether it holds."""
     options = SearchOptions(tuning={"rounds": 12, "interleaving": interleaving}, limit_seconds=30)
     try:
-        result = load_strategy("bmc").run(load(text, folder), options, Silent())
+        result = load_strategy(strategy).run(load(text, folder), options, Silent())
     except (InternalError, AssertionError, ValueError):
         return "circuit and interpreter disagree"
     if result.violation is not None:
@@ -365,3 +365,12 @@ def test_a_broken_order_of_steps_loses_the_violation(
     assert find(text, tmp_path, interleaving) == "assert"
     break_it(monkeypatch)
     assert find(text, tmp_path, interleaving) in ("holds", "inconclusive")
+
+
+@pytest.mark.parametrize("strategy", ["pdr", "bdd"])
+def test_a_thread_that_is_put_off_for_ever_is_noticed_in_proofs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, strategy: str
+) -> None:
+    assert find(GOES_ROUND, tmp_path, "partial-order", strategy) == "assert"
+    forget_sticky_locations(monkeypatch)
+    assert find(GOES_ROUND, tmp_path, "partial-order", strategy) == "holds"

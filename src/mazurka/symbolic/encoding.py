@@ -8,7 +8,7 @@ from functools import partial
 from mazurka.ir.native.layout import make_layout
 from mazurka.ir.program import DEAD_ENDS, FAULTS, Fault, Program
 from mazurka.search import Observer
-from mazurka.symbolic.circuit import DEADLOCK, UNROLLING, Circuit, Interleaving, StepEvent
+from mazurka.symbolic.circuit import DEADLOCK, UNROLLING, Circuit, Interleaving
 from mazurka.symbolic.environment import ONE_HOT, StateBits
 from mazurka.symbolic.graphs.graph import FALSE, Aig
 from mazurka.symbolic.graphs.words import Words
@@ -91,8 +91,6 @@ def let_idle(frame: Frame) -> None:
         (latch, graph.choose(counts, after, latch.literal)) for latch, after in frame.extra
     ]
     frame.events = [
-        event
-        if event.fault is not None
-        else StepEvent(graph.both(counts, event.literal), event.thread)
+        event._replace(literal=graph.both(counts, event.literal)) if event.fault is None else event
         for event in frame.events
     ]

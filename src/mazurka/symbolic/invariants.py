@@ -207,15 +207,20 @@ def describe_invariant(
     circuit: Circuit,
     cubes: Iterable[Sequence[int]],
     lemmas: Iterable[str] = (),
-    allowed: str = "",
+    scheduler: str = "",
 ) -> str:
     """An invariant in words: a line a cube or lemma, in terms of variables and source lines.
-    `allowed` says of which transitions it is one, where that is not of all."""
+    `scheduler` is the one whose transitions keep it, where not all do."""
     always = [f"always: {text}" for text in lemmas]
     told = sorted({line for cube in cubes if (line := describe_cube(circuit, cube)) is not None})
+    scheduled = [
+        f"# Transitions are those that the scheduler '{scheduler}' allows.  Others lead to states",
+        "# in which something else may hold, but to no violation that these do not lead to.",
+    ]
     head = [
         f"# An inductive invariant of {circuit.program.name}: it holds at first, every",
-        f"# transition{allowed} keeps it, and it excludes all violations that were looked for.",
+        "# transition keeps it, and it excludes all violations that were looked for.",
+        *(scheduled if scheduler else []),
         "# Each line is something that always holds, or a combination that never occurs; values",
         "# are those that fit the variable.",
     ]

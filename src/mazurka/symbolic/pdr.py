@@ -18,10 +18,10 @@ Lemmas are about single steps (`Interleaving.FULL`), whatever the interleaving: 
 easier, and what every step keeps holds after every round.
 
 **Reduced schedulers.**  With `partial-order` and `transactions` the transitions are those that the
-scheduler allows, and the invariant is one of the states that these lead to.  It need not hold in all
-reachable states, but it excludes every violation: from the first state, if any execution shows one,
-then so does an execution that the scheduler allows (`mazurka.symbolic.interleavings.stubborn`; that
-proof is about all finite executions, of any length).  Frames that the scheduler does not allow
+scheduler allows, and the invariant is one of the states that these lead to.  It need not hold in
+all reachable states, but it excludes every violation: if any execution from the first state shows
+one, then so does an execution that the scheduler allows (`mazurka.symbolic.interleavings.stubborn`;
+that proof is about all finite executions, of any length).  Frames that the scheduler does not allow
 change nothing (`mazurka.symbolic.encoding.let_idle`).
 
 Sweeps are the plain ones here, not the earliest: these remember more than the state, as `peephole`
@@ -113,8 +113,8 @@ class InvariantSearch(CircuitSearch):
             answer = yield WayQuestion(circuit, bad, known, most_queries)
             if isinstance(answer, ExcludingInvariant):
                 check_invariant(circuit, answer.cubes, bad, self.wait)
-                told = describe_invariant(circuit, answer.cubes, allowed=self.allowed)
-                self._accept(len(answer.cubes), told, self.allowed)
+                told = describe_invariant(circuit, answer.cubes, scheduler=self.scheduler)
+                self._accept(len(answer.cubes), told, self.scheduler)
                 break
             if not isinstance(answer, ReachingInputs):
                 most_queries = 0
@@ -181,15 +181,14 @@ class InvariantSearch(CircuitSearch):
             return lemmas
 
     @property
-    def allowed(self) -> str:
-        """Of which transitions an invariant of the circuit is one, if not of all."""
-        reduced = self.interleaving in REDUCED
-        return f" that the scheduler '{self.interleaving}' allows" if reduced else ""
+    def scheduler(self) -> str:
+        """The scheduler whose steps keep an invariant of the circuit, where not all steps do."""
+        return str(self.interleaving) if self.interleaving in REDUCED else ""
 
-    def _accept(self, many: int, told: str, allowed: str = "") -> None:
+    def _accept(self, many: int, told: str, scheduler: str = "") -> None:
         """A proof has been found, and checked."""
         clauses = f"{many:,} clause{'' if many == 1 else 's'}"
-        of_these = f", of the steps{allowed}" if allowed else ""
+        of_these = f" of the steps that the scheduler '{scheduler}' allows" if scheduler else ""
         self.proof = f"an inductive invariant of {clauses}{of_these}"
         if not self.limits and self.file is not None:
             self.file.append(told)

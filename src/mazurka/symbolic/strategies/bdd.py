@@ -5,10 +5,10 @@ Burch, Clarke, McMillan, Dill, Hwang, *Symbolic Model Checking: 10^20 States and
 the transition relation until nothing is new (`mazurka.symbolic.bdd`).  Executions need not end.
 
 Keeps assertions, all other faults, deadlocks, and races, which become faults by marks that threads
-leave (`mazurka.ir.passes.race_marks.program`).  With `--interleaving full` and `sweeps` the relation
-has every step of every thread: there is no reduction, and no ignoring problem.  With `partial-order`
-and `transactions` it has those that paper 004's schedulers allow, and the ignoring problem is
-answered by sticky locations (`mazurka.symbolic.interleavings.stubborn`, with the proof).
+leave (`mazurka.ir.passes.race_marks.program`).  With `--interleaving full` and `sweeps` the
+relation has every step of every thread: there is no reduction, and no ignoring problem.  With
+`partial-order` and `transactions` it has those that paper 004's schedulers allow, and the ignoring
+problem is answered by sticky locations (`mazurka.symbolic.interleavings.stubborn`, with the proof).
 """
 
 from __future__ import annotations
