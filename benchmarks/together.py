@@ -61,7 +61,10 @@ def counts(result: SearchResult) -> tuple[object, ...]:
 
 def differences(program: Program, seed: int) -> Iterator[str]:
     workers, symmetry = 2 + seed % 4, seed % 2 == 0
-    for name, search in (("threads", by_workers(workers)), ("parts", by_parts(workers, seed))):
+    for name, search in (
+        ("threads", by_workers(workers)),
+        ("parts", by_parts(workers, seed, shared_level=1 + seed % 7)),
+    ):
         wrong = difference(program, search, symmetry=symmetry)
         if wrong is not None:
             yield f"{workers} {name}: {wrong}"

@@ -89,11 +89,15 @@ def make_parts(program: Program, options: SearchOptions, workers: int) -> list[S
     return [StatePart(program, asked, number) for number in range(workers)]
 
 
-def by_parts(workers: int, seed: int = 0, kind: type[ClusterSearch] = ClusterSearch) -> Search:
-    """The search by so many parts."""
+def by_parts(
+    workers: int, seed: int = 0, kind: type[ClusterSearch] = ClusterSearch, shared_level: int = 1
+) -> Search:
+    """The search by so many parts, once a level has so many states."""
 
     def search(program: Program, options: SearchOptions) -> SearchResult:
         crew = LocalCrew(make_parts(program, options, workers), seed=seed)
-        return kind(code_for(program, options), options, Silent(), crew).run()
+        found = kind(code_for(program, options), options, Silent(), crew)
+        found.shared_level = shared_level
+        return found.run()
 
     return search

@@ -71,7 +71,7 @@ def test_a_device_changes_nothing() -> None:
 def test_a_cluster_changes_nothing() -> None:
     for seed in range(55_000, 55_010):
         subject = Subject(seed)
-        search = by_parts(2 + seed % 3, seed)
+        search = by_parts(2 + seed % 3, seed, shared_level=1 + seed % 5)
         wrong = difference(subject.program(), search, symmetry=seed % 2 == 0)
         assert wrong is None, f"{subject}: {wrong}"
 

@@ -209,7 +209,7 @@ ENDS = 128
     FINDING_ROOM,
 ) = range(140, 149)  # fmt: skip
 
-# Breadth-first search by parts: each worker has the states whose hashes are its own.
+# Breadth-first search by parts: each worker has the states that belong to its part.
 (
     PART,              # the worker's number
     PARTS,
@@ -227,7 +227,19 @@ ENDS = 128
 REDUCED = 160
 """Whether workers try a persistent set of threads in each state, or all."""
 
-BLOCK_WORDS = 161
+# Which part a state belongs to (`mazurka.stateful.cluster.placement`).
+(
+    KEY,               # array: the number of a word, and a mask; the bits that decide
+    KEY_LENGTH,        # how many such pairs there are; 0: all states belong to the first part
+    KEY_SHIFT,         # how many bits of a key's hash are left out; the others number an owner
+    KEY_OWNERS,        # array by those: a part
+    OWNERS_AT,         # array by successor: the part that it belongs to
+    SAMPLED,           # successors of the states in the inbox: the number of the state, and words
+    SAMPLED_COUNT,
+    SAMPLED_ROOM,
+) = range(161, 169)  # fmt: skip
+
+BLOCK_WORDS = 169
 
 # A worker's part of a level: the first state that nobody has claimed, and the end; and where the
 # worker's states end.  The words of two workers are never in one line of the cache.
@@ -249,8 +261,9 @@ FINDING_KIND, FINDING_POSITION, FINDING_THREAD, FINDING_CHOICE = range(4)
 FINDING_WORDS = 4
 
 # What the worker of a part is to do: expand its states of a level, store those that have come, or
-# look for a predecessor; or find out which of the states in the inbox are quiet.
-JOB_EXPAND_PART, JOB_RECEIVE, JOB_GO_BACK, JOB_EXAMINE = range(4)
+# look for a predecessor; find out which of the states in the inbox are quiet, or what their
+# successors are.
+JOB_EXPAND_PART, JOB_RECEIVE, JOB_GO_BACK, JOB_EXAMINE, JOB_SAMPLE = range(5)
 
 # A state that was sent: its hash, whose lowest bit is set, so that no place in use begins with 0.
 SENT_TAG = 0

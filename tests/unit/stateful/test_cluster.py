@@ -32,6 +32,12 @@ CHAIN = modular_counters(1, 40)
 OPTIONS = SearchOptions(properties=frozenset({"assert"}), order="bfs", limit_bytes=1 << 24)
 
 
+@pytest.fixture(autouse=True)
+def small_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All workers take part in the smallest searches."""
+    monkeypatch.setattr(ClusterSearch, "shared_level", 1)
+
+
 @pytest.fixture
 def small_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many rounds in a level, two of them at a time."""
@@ -61,12 +67,40 @@ def test_parts_count_as_one_process_does(workers: int) -> None:
     assert result.order == "bfs"
 
 
-def test_each_state_is_in_the_part_that_it_belongs_to() -> None:
+@pytest.mark.parametrize("shared_level", [1, 20])
+def test_each_worker_has_a_part(shared_level: int) -> None:
+    search, parts = search_by_two(shared_level)
+    result = search.run()
+    assert (result.statistics.states, result.statistics.transitions) == (STATES, THREADS * STATES)
+    assert result.statistics.depth == THREADS * (MODULUS - 1)
+    assert sum(each.store.size for each in parts) == STATES
+    assert min(each.store.size for each in parts) > STATES // 8
+    for number, each in enumerate(parts):
+        assert (each.placement.find_owners(each.all_states()) == number).all()
+    assert [len(each.levels) for each in parts] == [result.statistics.depth + 2] * 2
+
+
+def test_most_steps_stay_within_a_part() -> None:
+    """One counter in four decides, and of its six steps some lead to the other part."""
+    search, parts = search_by_two(20)
+    result = search.run()
+    assert 0 < sum(sum(each.sent) for each in parts) < result.statistics.transitions // 8
+
+
+def test_a_small_search_is_left_to_one_worker() -> None:
+    search, parts = search_by_two(STATES)
+    result = search.run()
+    assert (result.statistics.states, result.statistics.transitions) == (STATES, THREADS * STATES)
+    assert result.statistics.depth == THREADS * (MODULUS - 1)
+    assert [each.store.size for each in parts] == [STATES, 0]
+    assert parts[0].reports < 5, "it goes from level to level without being asked"
+
+
+def search_by_two(shared_level: int) -> tuple[ClusterSearch, list[Any]]:
     crew = LocalCrew(make_parts(COUNTERS, OPTIONS, 2))
-    ClusterSearch(native(COUNTERS), OPTIONS, Silent(), crew).run()
-    sizes = [each.store.size for each in crew.subjects]
-    assert sum(sizes) == STATES
-    assert min(sizes) > STATES // 4  # hashes are spread evenly
+    search = ClusterSearch(native(COUNTERS), OPTIONS, Silent(), crew)
+    search.shared_level = shared_level
+    return search, crew.subjects
 
 
 def test_memory_is_limited() -> None:
@@ -157,7 +191,7 @@ class Hasty(ClusterSearch):
     late: PartRound | None = None
 
     def deliver(self, sent: PartRound) -> None:
-        before, self.late = self.late, sent
+        before, self.late = self.late, sent if len(self.at_work) > 1 else None
         if before is not None:
             super().deliver(before)
 
@@ -191,9 +225,9 @@ def test_states_that_are_taken_for_sent_are_missed(monkeypatch: pytest.MonkeyPat
     """A mutant remembers states as sent that were put into an outbox and never left it."""
 
     class Forgetting(part.StatePart):
-        def expand(self, level: int, budget: int, hang_wanted: bool) -> list[Any]:
-            report, *batches = super().expand(level, budget, hang_wanted)
-            if level == 2:
+        def expand(self, level: int, budget: int, hang_wanted: bool, large: int) -> list[Any]:
+            report, *batches = super().expand(level, budget, hang_wanted, large)
+            if level >= 2:
                 self.sent = [0] * self.parts
                 batches = [batch[:0] for batch in batches]
                 report = self.report(findings=report.findings)

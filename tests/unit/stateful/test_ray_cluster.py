@@ -55,6 +55,12 @@ def address() -> Iterator[str]:
         logging.setLogRecordFactory(factory)
 
 
+@pytest.fixture(autouse=True)
+def small_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both workers take part in the smallest searches."""
+    monkeypatch.setattr(ClusterSearch, "shared_level", 1)
+
+
 @pytest.fixture
 def connection(address: str) -> Connection:
     return Connection(address, 2, Silent())

@@ -3,6 +3,10 @@
 It knows nothing of the other workers but their number.  Whoever leads the search
 (`mazurka.stateful.cluster.search`) has it expand its states of a level piece by piece, brings it
 the states that others have found, and says when the next level begins.
+
+At first all states belong to the first part, whose worker goes from level to level by itself.  It
+hands out what it has found (`hand_out`) when a level is large; all workers then begin with their
+share (`take_over`), as if they had been there from the beginning.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,6 +29,7 @@ from mazurka.ir.program import Program
 from mazurka.search import Move, SearchOptions, Silent
 from mazurka.search.resources import default_limit_bytes
 from mazurka.stateful import blocks
+from mazurka.stateful.cluster.placement import Observed, Placement, choose_placement
 from mazurka.stateful.compiled.store import Store
 from mazurka.stateful.compiled.view import ProgramView
 from mazurka.stateful.quotient import code_for
@@ -39,6 +45,18 @@ SENT_ROOM = 1 << 18
 SMALL_SHARE = 8
 """Outboxes and what was sent take at most one part in so many of the memory each."""
 FINDING_ROOM = 1 << 10
+SAMPLED_STATES, SAMPLED_SOURCES, SAMPLED_STEPS = 1 << 13, 1 << 11, 1 << 13
+"""Of how many states a placement is chosen, from how many steps are tried, and how many of these
+are looked at."""
+
+
+@dataclass(frozen=True)
+class PartShare:
+    """What a part begins with: states in the order of their levels."""
+
+    levels: tuple[int, ...]
+    """How many states there are of each level; those of the last one have not been expanded."""
+    states: Batch
 
 
 @dataclass(frozen=True)
@@ -78,6 +96,10 @@ class PartReport:
 
     serial: int
     """How many reports of this part there were before."""
+    level: int
+    """The level that was begun last."""
+    known: int
+    """How many states there are of the levels up to this one."""
     states: int
     transitions: int
     expanded: int
@@ -111,11 +133,11 @@ class StatePart:
         self.parts = options.parts
         self.limit_bytes = options.share_bytes()
         self.kernel = kernel("partition", Silent())
-        self.store = Store(
-            view.block, self.words, inline=False, limit_bytes=self.limit_bytes, observer=Silent()
-        )
-        self.levels = [0]
-        """Where levels begin in the log; the last number is the end of the last level begun."""
+        self.begin_anew()
+        self.placement: Placement | None = None
+        """None: all states belong to the first part."""
+        self.found = False
+        """Whether something was found in the level."""
         self.sent = [0] * self.parts
         self.received = 0
         self.reports = 0
@@ -124,11 +146,25 @@ class StatePart:
         self.numbers[blocks.MOST_SUCCESSORS] = most
         view.keep(blocks.BUFFER, Area(most * (self.words + blocks.SUCCESSOR_WORDS)))
         view.keep(blocks.TARGET, Area(self.words))
+        view.keep(blocks.OWNERS_AT, Area(most))
         self.numbers[blocks.FINDING_ROOM] = FINDING_ROOM + most + 3
         room = self.numbers[blocks.FINDING_ROOM]
         view.keep(blocks.FINDINGS, Area(room * blocks.FINDING_WORDS))
         self.make_outboxes()
         self.began = time.process_time()
+
+    def begin_anew(self) -> None:
+        """Forget all states."""
+        self.store = Store(
+            self.view.block,
+            self.words,
+            inline=False,
+            limit_bytes=self.limit_bytes,
+            observer=Silent(),
+        )
+        self.numbers[blocks.SIZE] = 0
+        self.levels = [0]
+        """Where levels begin in the log; the last number is the end of the last level begun."""
 
     def make_outboxes(self) -> None:
         """Room for states of other parts, and for what is remembered of those that were sent."""
@@ -158,66 +194,162 @@ class StatePart:
 
     def begin(self) -> PartReport:
         """Store the initial state if it belongs to this part."""
-        initial = np.array(self.layout.pack(self.layout.program.initial_state()), np.uint64)
-        self.store_batch(initial)
+        if self.numbers[blocks.PART] == 0:
+            initial = np.array(self.layout.pack(self.layout.program.initial_state()), np.uint64)
+            self.store_batch(initial)
         return self.report()
 
-    def expand(self, level: int, budget: int, hang_wanted: bool) -> list[Any]:
+    def expand(self, level: int, budget: int, hang_wanted: bool, large: int) -> list[Any]:
         """Expand states of a level; a report, and a batch for each part.
 
         Comes back after about `budget` transitions, or when batches are full.  The batches are
-        overwritten by the next call."""
-        numbers = self.numbers
-        if level == len(self.levels) - 1:
-            self.levels.append(self.store.size)
-            numbers[blocks.POSITION], numbers[blocks.END] = self.levels[level], self.store.size
-        elif level != len(self.levels) - 2:
-            raise InternalError(f"a part is asked for level {level} after {len(self.levels) - 2}")
-        numbers[blocks.JOB] = blocks.JOB_EXPAND_PART
+        overwritten by the next call.
+
+        A worker that is alone goes on to further levels, as long as nothing was found, and, if
+        there are other workers, none is `large`."""
+        numbers, counts = self.numbers, self.view.kept[blocks.OUT_COUNTS].words
+        if level == self.level + 1:
+            self.begin_level()
+        elif level != self.level:
+            raise InternalError(f"a part is asked for level {level} after {self.level}")
         if blocks.WALK in self.view.kept:
             numbers[blocks.HANG_WANTED] = hang_wanted
-        counts = self.view.kept[blocks.OUT_COUNTS].words
         for part in range(self.parts):
             counts[part] = 0
         last = numbers[blocks.TRANSITIONS] + budget
-        memory = True
-        while memory:
+        reason = self.expand_level(last)
+        findings = self.take_findings()
+        self.found |= bool(findings)
+        while reason == blocks.DONE and not self.found and self.goes_on_alone(large):
+            self.begin_level()
+            reason = self.expand_level(last)
+            findings = self.take_findings()
+            self.found = bool(findings)
+        batches = [self.outbox(part, counts[part]) for part in range(self.parts)]
+        for part, batch in enumerate(batches):
+            self.sent[part] += len(batch) // self.words
+        memory = reason != blocks.STORE_FULL
+        return [self.report(out_of_memory=not memory, findings=findings), *batches]
+
+    @property
+    def level(self) -> int:
+        """The level that was begun last, -1 before the first one."""
+        return len(self.levels) - 2
+
+    def begin_level(self) -> None:
+        self.numbers[blocks.POSITION] = self.levels[-1]
+        self.numbers[blocks.END] = self.store.size
+        self.levels.append(self.store.size)
+        self.found = False
+
+    def goes_on_alone(self, large: int) -> bool:
+        """Whether the next level can be begun without asking anybody."""
+        size = self.store.size - self.levels[-1]
+        return self.placement is None and size > 0 and (size < large or self.parts == 1)
+
+    def expand_level(self, last: int) -> int:
+        """Expand states until there were so many transitions; why it stopped."""
+        numbers = self.numbers
+        numbers[blocks.JOB] = blocks.JOB_EXPAND_PART
+        while True:
             numbers[blocks.BUDGET] = max(last - numbers[blocks.TRANSITIONS], 0)
             reason = self.kernel(self.view.block.address)
-            if reason == blocks.STORE_FULL:
-                memory = self.grow()
-            elif reason == blocks.FOOTPRINT_FULL:
+            if reason == blocks.STORE_FULL and self.grow():
+                continue
+            if reason == blocks.FOOTPRINT_FULL:
                 self.view.lengthen_footprint()
             elif reason == blocks.WALK_FULL:
                 self.view.lengthen_walks()
             else:
-                break
-        batches = [self.outbox(part, counts[part]) for part in range(self.parts)]
-        for part, batch in enumerate(batches):
-            self.sent[part] += len(batch) // self.words
-        return [self.report(out_of_memory=not memory, findings=self.take_findings()), *batches]
+                return reason
 
     def receive(self, *batches: Batch) -> PartReport:
         """Store states that other parts have found."""
         memory = True
         for batch in batches:
-            reason = self.store_batch(batch) if memory else blocks.STORE_FULL
-            if reason == blocks.MISSENT:
-                raise InternalError("a state was sent to a part that it does not belong to")
-            memory = reason == blocks.DONE
+            memory = memory and self.store_batch(batch)
             self.received += len(batch) // self.words
         return self.report(out_of_memory=not memory)
 
-    def store_batch(self, batch: Batch) -> int:
-        """Store states; why that ended: DONE, MISSENT, or STORE_FULL where there is no memory."""
+    def store_batch(self, batch: Batch) -> bool:
+        """Store states; whether there was memory for all."""
         numbers = self.numbers
         numbers[blocks.JOB] = blocks.JOB_RECEIVE
         numbers[blocks.INBOX] = batch.ctypes.data
         numbers[blocks.INBOX_COUNT], numbers[blocks.INBOX_READ] = len(batch) // self.words, 0
         while True:
             reason = self.kernel(self.view.block.address)
-            if reason != blocks.STORE_FULL or not self.grow():
-                return reason
+            if reason == blocks.MISSENT:
+                raise InternalError("a state was sent to a part that it does not belong to")
+            if reason == blocks.DONE:
+                return True
+            if not self.grow():
+                return False
+
+    # --- sharing out --------------------------------------------------------------------------
+
+    def hand_out(self) -> list[Any]:
+        """Choose who is to have which states; the placement, and a share for each part."""
+        states = self.all_states()
+        placement = self.choose_placement(states)
+        owners = placement.find_owners(states)
+        ends = [*self.levels[1:], len(states)]
+        shares = []
+        for part in range(self.parts):
+            (places,) = np.nonzero(owners == part)
+            before = np.searchsorted(places, [0, *ends]).tolist()
+            sizes = [end - start for start, end in pairwise(before)]
+            shares.append(PartShare(tuple(sizes), states[places].reshape(-1)))
+        return [placement, *shares]
+
+    def all_states(self) -> Batch:
+        """The log as rows."""
+        words = np.frombuffer(self.store.log.words, np.uint64, self.store.size * self.words)
+        return words.reshape(-1, self.words)
+
+    def choose_placement(self, states: Batch) -> Placement:
+        """Choose by the states that have not been expanded, and what they lead to."""
+        newest = states[self.levels[-1] :]
+        sources = pick(newest, SAMPLED_SOURCES)
+        room = SAMPLED_STEPS + self.most
+        sampled = Area(room * (self.words + 1))
+        self.view.keep(blocks.SAMPLED, sampled)
+        numbers = self.numbers
+        numbers[blocks.JOB] = blocks.JOB_SAMPLE
+        numbers[blocks.INBOX], numbers[blocks.INBOX_COUNT] = sources.ctypes.data, len(sources)
+        numbers[blocks.SAMPLED_ROOM], numbers[blocks.SAMPLED_COUNT] = room, 0
+        self.kernel(self.view.block.address)
+        count = numbers[blocks.SAMPLED_COUNT] * (self.words + 1)
+        steps = np.frombuffer(sampled.words, np.uint64, count).reshape(-1, self.words + 1)
+        seen = Observed(
+            states=pick(newest, SAMPLED_STATES),
+            sources=sources[steps[:, 0].astype(np.int64)],
+            targets=steps[:, 1:],
+        )
+        return choose_placement(self.layout, seen, self.parts)
+
+    def take_over(self, placement: Placement, share: PartShare) -> PartReport:
+        """Begin with a share of the states, which are no longer those of the first part alone."""
+        self.placement = placement
+        numbers, key = self.numbers, Area(2 * len(placement.key))
+        for position, word in enumerate(word for pair in placement.key for word in pair):
+            key.words[position] = word
+        self.view.keep(blocks.KEY, key)
+        self.view.keep(blocks.KEY_OWNERS, Area.of(placement.owners))
+        numbers[blocks.KEY_LENGTH] = len(placement.key)
+        numbers[blocks.KEY_SHIFT] = placement.shift
+        self.begin_anew()
+        memory, first = True, 0
+        for number, count in enumerate(share.levels):
+            last = first + count * self.words
+            memory = memory and self.store_batch(share.states[first:last])
+            if number < len(share.levels) - 1:
+                self.levels.append(self.store.size)
+            first = last
+        numbers[blocks.POSITION] = numbers[blocks.END] = self.levels[-1]
+        return self.report(out_of_memory=not memory)
+
+    # --- going back ---------------------------------------------------------------------------
 
     def go_back(self, level: int, words: Sequence[int]) -> tuple[tuple[int, ...], Move] | None:
         """A state of a level, and a move that leads from it to a given state; None if there is
@@ -264,6 +396,8 @@ class StatePart:
         self.reports += 1
         return PartReport(
             serial=self.reports,
+            level=self.level,
+            known=self.levels[-1],
             states=self.store.size,
             transitions=numbers[blocks.TRANSITIONS],
             expanded=numbers[blocks.POSITION],
@@ -277,3 +411,8 @@ class StatePart:
             peak_bytes=self.store.peak_bytes,
             findings=findings,
         )
+
+
+def pick(states: Batch, most: int) -> Batch:
+    """Some rows at equal distances, in one piece."""
+    return np.ascontiguousarray(states[:: max(len(states) // most, 1)][:most])

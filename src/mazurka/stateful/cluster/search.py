@@ -5,6 +5,10 @@ worker expands some of its states, and what it has found for others goes straigh
 is completed when all its states are expanded, and everything that was sent has been stored.  Both
 are counted: a state that was sent and has not come ends the run with an error.
 
+**The beginning** is left to one worker, which needs no messages to go from level to level: most
+searches are small.  When a level is large, all get their share of the states found so far, and it
+is chosen from these who is to have which (`mazurka.stateful.cluster.placement`).
+
 The next round is asked for before the batches of the last one are delivered, so that workers need
 not wait for each other within a level.
 
@@ -34,6 +38,8 @@ from mazurka.stateful.cluster.part import PartFinding, PartReport, describe_layo
 from mazurka.stateful.searches.conduct import SLICE_TRANSITIONS
 from mazurka.stateful.searches.levels import LevelConductor
 
+SHARED_LEVEL = 1 << 14
+"""The size of a level from which on states are shared out."""
 LARGE_LEVEL = 1 << 12
 """If so many states are left for each worker, a second round is asked for before the first one has
 ended."""
@@ -53,6 +59,8 @@ class PartRound:
 
 
 class ClusterSearch:
+    shared_level = SHARED_LEVEL
+
     def __init__(
         self, native: NativeProgram, options: SearchOptions, observer: Observer, crew: ClusterCrew
     ) -> None:
@@ -67,6 +75,8 @@ class ClusterSearch:
         """Those that were asked for, and whose batches have not been delivered."""
         self.stored: list[list[Any]] = []
         """Handles of the reports on what was delivered in this level, by round."""
+        self.at_work: Sequence[int] = range(1)
+        """The workers that have states: one, until levels are large."""
         self.level = 0
         self.known = 1
         """How many states were known when the level began: those of all levels up to it."""
@@ -124,7 +134,8 @@ class ClusterSearch:
 
     def do_round(self, budget: int) -> bool:
         """Deliver what one more round has found; whether the search is over."""
-        wanted = 2 if self.left > self.crew.size * LARGE_LEVEL else 1
+        large = self.left > self.crew.size * LARGE_LEVEL
+        wanted = 2 if large and len(self.at_work) > 1 else 1
         while len(self.rounds) < wanted:
             self.rounds.append(self.ask_to_expand(budget))
         first = self.rounds.pop(0)
@@ -136,17 +147,17 @@ class ClusterSearch:
         return self.left == 0 and self.next_level()
 
     def ask_to_expand(self, budget: int) -> PartRound:
-        crew, hang_wanted = self.crew, not self.conductor.hang_found
+        asked = self.level, budget, not self.conductor.hang_found, self.shared_level
         answers = [
-            crew.ask(worker, "expand", self.level, budget, hang_wanted, answers=1 + crew.size)
-            for worker in range(crew.size)
+            self.crew.ask(worker, "expand", *asked, answers=1 + self.crew.size)
+            for worker in self.at_work
         ]
         return PartRound([each[0] for each in answers], [each[1:] for each in answers])
 
     def deliver(self, sent: PartRound) -> None:
         """Hand the batches of a round to those to whom they are sent."""
-        workers = range(self.crew.size)
-        if self.crew.size > 1:
+        workers = self.at_work
+        if len(workers) > 1:
             self.stored.append([])
             for worker in workers:
                 batches = [sent.batches[other][worker] for other in workers if other != worker]
@@ -161,9 +172,24 @@ class ClusterSearch:
         states = self.states
         if self.conductor.settle() or states == self.known:
             return True
-        self.left, self.known = states - self.known, states
+        self.left = states - self.known
+        if len(self.at_work) < self.crew.size and self.left >= self.shared_level:
+            self.share_out()
+        self.known = states
         self.level += 1
-        return False
+        return self.is_out_of_memory() and self.conductor.out_of_memory()
+
+    def share_out(self) -> None:
+        """Let every worker have its share of the states known so far."""
+        workers = range(self.crew.size)
+        placement, *shares = self.crew.ask(0, "hand_out", answers=1 + self.crew.size)
+        taken = [
+            self.crew.ask(worker, "take_over", placement, shares[worker])[0] for worker in workers
+        ]
+        before, self.at_work = self.states, workers
+        self.look_at(self.crew.get(taken))
+        if self.states != before and not self.is_out_of_memory():
+            raise InternalError(f"of {before:,} states {self.states:,} were shared out")
 
     def await_deliveries(self) -> None:
         """Wait until everything that was asked for in this level has been done."""
@@ -196,6 +222,9 @@ class ClusterSearch:
             known = self.reports.get(worker)
             if known is None or known.serial < report.serial:
                 self.reports[worker] = report
+        if len(self.at_work) == 1:
+            self.level, self.known = max(reports[0].level, 0), max(reports[0].known, 1)
+        for report in reports:
             for finding in report.findings:
                 self.examine(finding)
 
@@ -225,7 +254,8 @@ class ClusterSearch:
         moves: list[Move] = []
         for before in reversed(range(level)):
             self.observer.message(f"going back from level {before + 1:,}")
-            found = [each for each in self.ask_all("go_back", before, words) if each is not None]
+            asked = [self.crew.ask(each, "go_back", before, words)[0] for each in self.at_work]
+            found = [each for each in self.crew.get(asked) if each is not None]
             if not found:
                 raise InternalError("a state of a level has no predecessor in the one before")
             words, move = min(found, key=lambda each: (each[0], each[1].thread, each[1].choice))

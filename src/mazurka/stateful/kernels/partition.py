@@ -1,9 +1,12 @@
-"""Breadth-first search of one part of the states: those whose hashes belong to one worker.
+"""Breadth-first search of one part of the states: those that belong to one worker.
 
 Each worker of a cluster has a table and a log of its own (`mazurka.stateful.cluster`).  A successor
 that belongs to the part is stored at once; any other is written to the *outbox* of the part that it
 belongs to, and stored there when it has come.  So a state is looked up by one worker alone, however
 many find it, and workers share no memory.
+
+Some bits of a state, its *key*, tell to whom it belongs; they are chosen such that most steps leave
+them as they are (`mazurka.stateful.cluster.placement`).
 
 Most states are found several times.  A worker remembers some of the states that it has sent, word
 for word, each in the one place that its hash tells, and does not send such a state again: whoever
@@ -15,7 +18,7 @@ No origins are kept.  The way back from a state is found by expanding the levels
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,6 +37,7 @@ from mazurka.stateful.kernels.store import (
     fetch_slot,
     hash_record,
     insert_logged,
+    mix,
     same_words,
     tables_in,
 )
@@ -47,20 +51,46 @@ from mazurka.stateful.kernels.successors import (
     successors_in,
 )
 
-HALF = np.uint64(32)
+FIRST_FACTOR, NEXT_FACTOR = np.uint64(0xA0761D6478BD642F), np.uint64(0xE7037ED1A0B428DB)
+FOLD = np.uint64(31)
+
+
+class KeyedParts(NamedTuple):
+    """Which bits of a state decide, and the part for each of their hashes."""
+
+    key: Any
+    length: Any
+    shift: Any
+    owners: Any
 
 
 @compiled
-def owner_of(hashed: Any, parts: Any) -> Any:
-    """The part to which a state with a given hash belongs.
+def keyed_in(block: Any) -> Any:
+    return KeyedParts(
+        block[blocks.KEY],
+        block[blocks.KEY_LENGTH],
+        np.uint64(block[blocks.KEY_SHIFT]),
+        block[blocks.KEY_OWNERS],
+    )
 
-    The upper half of the hash decides: a slot in the table is chosen by the lower bits."""
-    return np.int64(((hashed >> HALF) * np.uint64(parts)) >> HALF)
+
+@compiled
+def owner_of(keyed: Any, record: Any) -> Any:
+    """The part to which the state at an address belongs."""
+    if keyed.length == 0:
+        return np.int64(0)
+    value, factor = np.uint64(0), FIRST_FACTOR
+    for position in range(0, 2 * keyed.length, 2):
+        word = peek(record, np.int64(peek(keyed.key, position)))
+        word &= peek(keyed.key, position + 1)
+        value += (word ^ (word >> FOLD)) * factor
+        factor *= NEXT_FACTOR
+    return np.int64(peek(keyed.owners, np.int64(mix(value) >> keyed.shift)))
 
 
 @compiled
 def unfetched(block: Any) -> Any:
-    """Tables for `gather` that has nothing fetched: few of the successors may be this part's."""
+    """Tables for `gather` that has nothing fetched: nothing will be looked up."""
     return Tables(block[blocks.TABLE], np.uint64(0), block[blocks.LOG])
 
 
@@ -103,6 +133,8 @@ def run(address: Any) -> Any:
         return go_back(block)
     if block[blocks.JOB] == blocks.JOB_EXAMINE:
         return examine(block)
+    if block[blocks.JOB] == blocks.JOB_SAMPLE:
+        return sample(block)
     return expand(block)
 
 
@@ -111,16 +143,16 @@ def receive(block: Any) -> Any:
     """Store the states of the inbox."""
     tables, words, inbox = tables_in(block), block[blocks.WORDS], block[blocks.INBOX]
     size, count = block[blocks.SIZE], block[blocks.INBOX_COUNT]
+    keyed, part = keyed_in(block), block[blocks.PART]
     while block[blocks.INBOX_READ] < count:
         first = block[blocks.INBOX_READ]
         last = min(first + BATCH, count)
         if size + BATCH >= block[blocks.FULL_AT]:
             return blocks.STORE_FULL
         for number in range(first, last):
-            hashed = hash_record(inbox + 8 * words * number, words)
-            if owner_of(hashed, block[blocks.PARTS]) != block[blocks.PART]:
+            if owner_of(keyed, inbox + 8 * words * number) != part:
                 return blocks.MISSENT
-            fetch_slot(tables, hashed)
+            fetch_slot(tables, hash_record(inbox + 8 * words * number, words))
         for number in range(first, last):
             fetch_logged(tables, words, hash_record(inbox + 8 * words * number, words))
         for number in range(first, last):
@@ -178,10 +210,33 @@ def go_back(block: Any) -> Any:
 
 
 @compiled
+def sample(block: Any) -> Any:
+    """Write down the successors of the states in the inbox, as far as there is room."""
+    machine, successors = machine_in(block), successors_in(block)
+    words, most = machine.words, block[blocks.MOST_SUCCESSORS]
+    sampled = block[blocks.SAMPLED_COUNT]
+    for number in range(block[blocks.INBOX_COUNT]):
+        if sampled + most > block[blocks.SAMPLED_ROOM]:
+            break
+        source = block[blocks.INBOX] + 8 * words * number
+        count, _, _, _ = gather(
+            machine, unfetched(block), successors, source, 0, 0, machine.threads, most, False
+        )
+        for successor in range(count):
+            if fault_of(successors, successor) < blocks.FIRST_DEAD_END:
+                place = block[blocks.SAMPLED] + 8 * (words + 1) * sampled
+                poke(place, 0, np.uint64(number))
+                copy_words(place + 8, successors.states + 8 * words * successor, words)
+                sampled += 1
+    block[blocks.SAMPLED_COUNT] = sampled
+    return blocks.DONE
+
+
+@compiled
 def expand(block: Any) -> Any:
     """Expand the states from POSITION up to END; why it stopped (DONE: all of them)."""
-    machine, tables, nowhere = machine_in(block), tables_in(block), unfetched(block)
-    successors = successors_in(block)
+    machine, tables, keyed = machine_in(block), tables_in(block), keyed_in(block)
+    successors, owners = successors_in(block), block[blocks.OWNERS_AT]
     words, most, full_at = machine.words, block[blocks.MOST_SUCCESSORS], block[blocks.FULL_AT]
     part, parts = block[blocks.PART], block[blocks.PARTS]
     size, position, end = block[blocks.SIZE], block[blocks.POSITION], block[blocks.END]
@@ -215,18 +270,16 @@ def expand(block: Any) -> Any:
             if outcome == RACE_FOUND:
                 write_finding(block, blocks.RACE, position, 0, 0)
         count, _, _, flags = gather(
-            machine, nowhere, successors, source, 0, 0, machine.threads, most, False
+            machine, tables, successors, source, 0, 0, machine.threads, most, False
         )
         for successor in range(first, count):
             hashed = peek(successors.hashes, successor)
-            if owner_of(hashed, parts) == part:
-                fetch_slot(tables, hashed)
+            owner = owner_of(keyed, successors.states + 8 * words * successor)
+            poke(owners, successor, np.uint64(owner))
+            if owner == part:
+                fetch_logged(tables, words, hashed)
             else:
                 prefetch(sent_at(block, words, hashed))
-        for successor in range(first, count):
-            hashed = peek(successors.hashes, successor)
-            if owner_of(hashed, parts) == part:
-                fetch_logged(tables, words, hashed)
         for successor in range(first, count):
             thread, choice = move_of(successors, successor)
             transitions += 1
@@ -234,7 +287,7 @@ def expand(block: Any) -> Any:
             if fault < blocks.FIRST_DEAD_END:
                 record = successors.states + 8 * words * successor
                 hashed = peek(successors.hashes, successor)
-                owner = owner_of(hashed, parts)
+                owner = np.int64(peek(owners, successor))
                 if owner == part:
                     if insert_logged(tables, size, words, record, hashed) == size:
                         size += 1
