@@ -91,7 +91,7 @@ class Observed:
 
 
 @dataclass(frozen=True)
-class Trial:
+class TriedKey:
     """What is expected of a key."""
 
     cost: float
@@ -105,7 +105,7 @@ def choose_placement(layout: Layout, seen: Observed, parts: int) -> Placement:
     best = try_key(everything, seen, parts)
     pieces = find_pieces(layout, seen)
     base = np.zeros(layout.words, np.uint64)
-    beside: Trial | None = None
+    beside: TriedKey | None = None
     while pieces:
         trials = [try_key(base | piece, seen, parts) for piece in pieces]
         order = sorted(range(len(trials)), key=lambda number: trials[number].cost)
@@ -142,7 +142,7 @@ def make_masks(layout: Layout) -> list[Words]:
     return list(masks.values())
 
 
-def try_key(mask: Words, seen: Observed, parts: int) -> Trial:
+def try_key(mask: Words, seen: Observed, parts: int) -> TriedKey:
     """Spread the sample by a key, and see what comes of it."""
     key = tuple((number, int(word)) for number, word in enumerate(mask) if word)
     hashes = LEAST_HASHES
@@ -159,7 +159,7 @@ def try_key(mask: Words, seen: Observed, parts: int) -> Trial:
     shares = counts / counts.sum()
     unevenness = largest * parts / int(counts.sum())
     drift = DRIFT * float(np.sqrt(parts * (shares * shares).sum()))
-    return Trial(unevenness * (1 + SENDING_COST * sent) + drift, mask, placement)
+    return TriedKey(unevenness * (1 + SENDING_COST * sent) + drift, mask, placement)
 
 
 def deal_out(counts: Sequence[int], parts: int) -> tuple[tuple[int, ...], int]:
