@@ -41,6 +41,8 @@ class KnownFacts:
     joins: bool = False
     results: bool = False
     """Somebody looks at what a thread returns."""
+    names_main: bool = False
+    """The main thread asks who it is, so that another one may wait for its end."""
     unset: frozenset[str] = frozenset()
     """Variables that may be read before they are written."""
     mutex_kinds: bool = False
@@ -106,6 +108,7 @@ class Discoveries:
 
     joins: bool = False
     results: bool = False
+    names_main: bool = False
     unset: set[str] = field(default_factory=set)
     mutex_kinds: bool = False
     voided: set[tuple[object, ...]] = field(default_factory=set)

@@ -67,7 +67,15 @@ class PlaceMap:
 
     def _find(self, file: str) -> tuple[str, list[str] | None]:
         here = Path(self.path)
-        place = here if Path(file) == here else here.parent / file
+        if Path(file) == here:
+            return self._lines(here)
+        places = [here.parent / file, Path(file)]
+        if self.trusted:
+            places.reverse()  # the preprocessor has just named it from where it ran
+        found = self._lines(places[0])
+        return found if found[1] is not None else self._lines(places[1])
+
+    def _lines(self, place: Path) -> tuple[str, list[str] | None]:
         name = str(place)
         if name not in self._texts:
             try:

@@ -92,6 +92,7 @@ def _collect(machine: CProgram) -> KnownFacts:
         threads=len(machine.plans),
         joins=found.joins or expected.joins,
         results=found.results or expected.results,
+        names_main=found.names_main or expected.names_main,
         unset=frozenset(found.unset | expected.unset),
         mutex_kinds=found.mutex_kinds or expected.mutex_kinds,
         memory=tuple(machine.memory.get(address) for address in range(size)),
@@ -131,7 +132,9 @@ def _build(
     layouts = Layouts(expected.threads, 3 if expected.mutex_kinds else 1)
     machine = CProgram(unit, draft, layouts, limits, expected)
     machine.functions = [unit.functions[name] for name in expected.functions]
-    plan = CThread(0, "main", main.span, function=main)
+    plan = CThread(0, "main", main.span, named=expected.names_main, function=main)
+    if draft.status and plan.joinable:
+        draft.storage.cells[draft.status].initial = STARTED
     machine.plans.append(plan)
     _place_results(machine)
     machine.first = len(draft.storage.cells)

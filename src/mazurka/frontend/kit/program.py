@@ -220,6 +220,12 @@ class ThreadPlan:
     span: Span
     active: bool = True
     """False for a thread that another one creates."""
+    named: bool = field(default=False, kw_only=True)
+    """Whether others may wait for the end of a thread that nobody creates."""
+
+    @property
+    def joinable(self) -> bool:
+        return self.named or not self.active
 
 
 @dataclass(eq=False, slots=True)

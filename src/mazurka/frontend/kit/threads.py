@@ -167,7 +167,7 @@ def is_alive(build: ThreadBuilder, span: Span, handle: Expr, title: str) -> Expr
 def finish(build: ThreadBuilder, plan: ThreadPlan, span: Span) -> None:
     """End the thread; whoever joins it learns of that where it was created."""
     automaton, end = build.require_automaton(), Label(FINISHED)
-    if plan.active or not build.program.status:
+    if not plan.joinable or not build.program.status:
         automaton.jump(end, span)
         return
     done = Assign(Const(build.program.status + plan.number), Const(DONE))

@@ -63,3 +63,12 @@ def test_the_page_lists_the_headers() -> None:
     found = re.search(r"^The headers are (.*?), and files", page, re.MULTILINE | re.DOTALL)
     assert found
     assert re.findall(r"`(\S+)`", found[1]) == header_names()
+
+
+def test_included_files_keep_their_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "whole.c").write_text('#include "part.c"\n')
+    (tmp_path / "inner" / "part.c").write_text('\nint main() { __asm__("nop"); }\n')
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(MazurkaError, match=r"^inner/part\.c:2:14: assembly"):
+        load_program("inner/whole.c", Reading())

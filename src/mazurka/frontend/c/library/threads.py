@@ -248,7 +248,7 @@ def end_thread(low: CLowering, value: Scalar | None, span: Span) -> None:
 
 
 def keep_result(low: CLowering, value: Scalar, span: Span) -> None:
-    if low.machine.results and not low.plan.active:
+    if low.machine.results and low.plan.joinable:
         cell = Const(low.machine.results + low.plan.number)
         operations: tuple[Operation, ...] = (Assign(cell, value.expr),)
         low.step(Kind.LOCAL, span, "keep the result", operations=operations)
@@ -265,6 +265,7 @@ DESTRUCTORS: list = []  # type: ignore[type-arg]
 
 @library("pthread_self", "thrd_current")
 def _self(low: CLowering, node: tree.Call) -> Scalar:
+    low.machine.found.names_main |= low.plan.active
     return Scalar(node.type, Const(low.number + 1))
 
 
