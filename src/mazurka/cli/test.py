@@ -16,6 +16,7 @@ from mazurka.cli.failures import guarded, print_json
 from mazurka.errors import OptionError
 
 if TYPE_CHECKING:
+    from mazurka.runtime.exploring.cluster.exploration import ClusterRequest
     from mazurka.runtime.story.result import Result
 
 EPILOG = "Example: mazurka test tests/test_bank.py::test_transfer --preemptions 2"
@@ -66,6 +67,14 @@ def explore_tests(
     leave_out: LeaveOut = None,
     workers: Annotated[
         int | None, args.option("--workers N", "Processes that search together; 1 unless given.")
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        args.option(
+            "--cluster auto|ADDRESS",
+            "Explore on a Ray cluster: its address, or auto for the one that runs, or else one of"
+            " this machine alone (source-dpor, dpor and sleep-sets).",
+        ),
     ] = None,
     max_steps: Annotated[
         int | None,
@@ -124,7 +133,7 @@ def explore_tests(
         chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         if preemptions is not None:
             chosen["preemptions"] = bound_of(preemptions)
-        return run_tests(target, chosen, as_json=json, full_trace=full_trace)
+        return run_tests(target, chosen, cluster, as_json=json, full_trace=full_trace)
 
     return guarded(action, as_json=json, path=target)
 
@@ -138,7 +147,12 @@ def bound_of(text: str | None) -> int | None:
 
 
 def run_tests(
-    target: str, given: dict[str, Any], *, as_json: bool, full_trace: bool = False
+    target: str,
+    given: dict[str, Any],
+    cluster: str | None = None,
+    *,
+    as_json: bool,
+    full_trace: bool = False,
 ) -> int:
     """Explore the tests one after the other; returns the exit status."""
     from mazurka.deadline import command_start
@@ -147,6 +161,12 @@ def run_tests(
     from mazurka.runtime.testing.collecting import collect
     from mazurka.stateless.explored import INTERRUPTED
 
+    request = None
+    if cluster is not None:
+        from mazurka.runtime.exploring.cluster.exploration import ClusterRequest
+
+        workers = given.pop("workers", None)
+        request = ClusterRequest(cluster, workers, target, given)
     refuse_useless(given)
     with silent():
         found = collect(target)
@@ -154,7 +174,7 @@ def run_tests(
         require_random(found)
     results: list[Result] = []
     for one in found:
-        result = explore_one(one, given, None if results else command_start())
+        result = explore_one(one, given, None if results else command_start(), request)
         results.append(result)
         if not as_json:
             show(result, several=len(found) > 1, full_trace=full_trace)
@@ -190,7 +210,12 @@ def silent() -> Iterator[None]:
         yield
 
 
-def explore_one(found: Any, given: dict[str, Any], since: float | None) -> Result:
+def explore_one(
+    found: Any,
+    given: dict[str, Any],
+    since: float | None,
+    cluster: ClusterRequest | None = None,
+) -> Result:
     """Explore a test; its time begins now, or at `since`."""
     from mazurka.report.answer import ERROR, INCONCLUSIVE
     from mazurka.runtime.exploring.entry import conclude_interrupted, explore_test
@@ -210,7 +235,7 @@ def explore_one(found: Any, given: dict[str, Any], since: float | None) -> Resul
     options = override_options(found.options or ExploreOptions(), given).with_seed()
     try:
         with silent(), found.surroundings():
-            return explore_test(found.test, options, progress, since)
+            return explore_test(found.test, options, progress, since, cluster)
     except KeyboardInterrupt:
         if progress.last is None:
             raise

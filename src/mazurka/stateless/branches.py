@@ -29,9 +29,10 @@ result is what they have found up to the first that has a failure, if the search
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 from mazurka.analysis.stops import StopFacts, Stops
 from mazurka.cluster.crew import ClusterCrew, LostWorkerError
@@ -43,6 +44,7 @@ from mazurka.stateless.iterative import REDUCTIONS
 from mazurka.stateless.models.execution import IRExecution
 from mazurka.stateless.reduction.actions import Action, Move
 from mazurka.stateless.reduction.sleep_sets import BOUND, BranchTurn, SleepSets
+from mazurka.stateless.runs import Runnable
 
 BRANCHES_EACH = 16
 """How many branches each worker gets about, if there are so many: some are larger than others."""
@@ -67,33 +69,51 @@ class BranchHead(SleepSets):
         return None
 
 
-def split(execution: IRExecution, branch: Branch) -> list[Branch]:
-    """The branches of the moves with which a branch goes on; none if it is a single run."""
-    search = BranchHead(execution, RunOptions(max_runs=1), branch=branch)
-    search.run()
-    heads = search.heads
-    return [
-        (*branch, BranchTurn(move, frozenset(heads[:number]))) for number, move in enumerate(heads)
-    ]
+class BranchCutter:
+    """Cuts the tree of a program's runs into branches."""
+
+    def __init__(self, program: Runnable) -> None:
+        self.program = program
+        self.head: BranchHead | None = None
+        """What has gone to a node last."""
+
+    @property
+    def schedule(self) -> Sequence[int]:
+        """The moves of the last run."""
+        return () if self.head is None else self.head.schedule
+
+    def split(self, branch: Branch) -> list[Branch]:
+        """The branches of the moves with which a branch goes on; none if it is a single run."""
+        search = BranchHead(self.program, RunOptions(max_runs=1), branch=branch)
+        self.head = search
+        search.run()
+        heads = search.heads
+        return [
+            (*branch, BranchTurn(move, frozenset(heads[:number])))
+            for number, move in enumerate(heads)
+        ]
+
+    def cut(self, wanted: int) -> list[Branch]:
+        """Split the search into so many branches or some more, in its order, shallow ones first."""
+        branches: list[Branch] = [()]
+        single: set[Branch] = set()
+        for _ in range(MOST_SPLITS):
+            open_ones = [branch for branch in branches if branch not in single]
+            if len(branches) >= wanted or not open_ones:
+                break
+            branch = min(open_ones, key=len)
+            parts = self.split(branch)
+            if parts:
+                place = branches.index(branch)
+                branches[place : place + 1] = parts
+            else:
+                single.add(branch)
+        return branches
 
 
 def find_branches(program: Program, wanted: int) -> list[Branch]:
-    """Split the search into so many branches or some more, in its order, the shallow ones first."""
-    execution = IRExecution(program)
-    branches: list[Branch] = [()]
-    single: set[Branch] = set()
-    for _ in range(MOST_SPLITS):
-        open_ones = [branch for branch in branches if branch not in single]
-        if len(branches) >= wanted or not open_ones:
-            break
-        branch = min(open_ones, key=len)
-        parts = split(execution, branch)
-        if parts:
-            place = branches.index(branch)
-            branches[place : place + 1] = parts
-        else:
-            single.add(branch)
-    return branches
+    """Cut the runs of a model into so many branches or some more."""
+    return BranchCutter(IRExecution(program)).cut(wanted)
 
 
 def count_repeated(branch: Branch) -> int:
@@ -134,32 +154,38 @@ class BranchWorker:
             raise Exceeded("memory")
 
 
-class BranchSearch:
+class FoundInBranch(Protocol):
+    """What a worker answers that has explored a branch."""
+
+    @property
+    def explored(self) -> Explored: ...
+
+
+AnyFound = TypeVar("AnyFound", bound=FoundInBranch)
+
+
+class BranchLeader(ABC, Generic[AnyFound]):
     """Has the workers of a cluster explore the branches, and puts together what they find."""
 
-    def __init__(
-        self,
-        program: Program,
-        options: RunOptions,
-        crew: ClusterCrew,
-        progress: Progress,
-    ) -> None:
-        self.program = program
+    def __init__(self, options: RunOptions, crew: ClusterCrew, progress: Progress) -> None:
         self.options = options
         self.crew = crew
         self.progress = progress
-        self.stops = Stops(program)
         self.notes: tuple[str, ...] = ()
-        self.results: dict[int, BranchResult] = {}
+        self.results: dict[int, AnyFound] = {}
         """What was found in each branch that is done, by its number."""
         self.end = 0
         """The number of the first branch that need not be explored."""
+
+    @abstractmethod
+    def find_branches(self, wanted: int) -> list[Branch]:
+        """Cut the search into so many branches or some more, in its order."""
 
     def run(self) -> Explored:
         self.started = time.perf_counter()
         limits: tuple[str, ...] = ()
         try:
-            branches = find_branches(self.program, BRANCHES_EACH * self.crew.size)
+            branches = self.find_branches(BRANCHES_EACH * self.crew.size)
             self.end = len(branches)
             self.explore(branches)
         except KeyboardInterrupt:
@@ -169,13 +195,14 @@ class BranchSearch:
             self.notes = (f"a worker was lost: {lost}",)
         except Exceeded as limit:
             limits = (str(limit),)
-        for number, result in self.results.items():
-            if number < self.end:
-                self.stops.add(result.stops)
         found = self.put_together()
         for limit_name in limits:
             found.limit(limit_name)
         return found
+
+    def counted(self) -> list[AnyFound]:
+        """What was found in the branches that count, in the order of the search."""
+        return [self.results[number] for number in sorted(self.results) if number < self.end]
 
     def explore(self, branches: Sequence[Branch]) -> None:
         """Give branches to the workers until all are done, or no more are of interest."""
@@ -189,12 +216,17 @@ class BranchSearch:
                 asked[handle] = number, worker
             for handle in self.crew.find_ready(list(asked), LOOK_EVERY):
                 number, worker = asked.pop(handle)
-                (self.results[number],) = self.crew.get([handle])
+                (answer,) = self.crew.get([handle])
+                self.results[number] = self.accept(answer)
                 free.append(worker)
                 if self.ends_search(self.results[number].explored):
                     self.end = min(self.end, number + 1)
                     asked = {each: who for each, who in asked.items() if who[0] < self.end}
             self.progress(self.put_together())
+
+    def accept(self, answer: AnyFound) -> AnyFound:
+        """Take the answer of a worker over."""
+        return answer
 
     def seconds_left(self) -> float | None:
         limit = self.options.limit_seconds
@@ -211,10 +243,8 @@ class BranchSearch:
     def put_together(self) -> Explored:
         """Add up what the branches have found, in the order of the search."""
         whole = Explored()
-        for number in sorted(self.results):
-            if number >= self.end:
-                continue
-            found = self.results[number].explored
+        for result in self.counted():
+            found = result.explored
             whole.executions += found.executions
             whole.runs += found.runs
             whole.abandoned += found.abandoned
@@ -226,3 +256,23 @@ class BranchSearch:
                 whole.limit(limit)
         whole.seconds = time.perf_counter() - self.started
         return whole
+
+
+class BranchSearch(BranchLeader[BranchResult]):
+    """The search over the schedules of a model."""
+
+    def __init__(
+        self, program: Program, options: RunOptions, crew: ClusterCrew, progress: Progress
+    ) -> None:
+        super().__init__(options, crew, progress)
+        self.program = program
+        self.stops = Stops(program)
+
+    def find_branches(self, wanted: int) -> list[Branch]:
+        return find_branches(self.program, wanted)
+
+    def run(self) -> Explored:
+        found = super().run()
+        for result in self.counted():
+            self.stops.add(result.stops)
+        return found

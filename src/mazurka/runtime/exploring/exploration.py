@@ -47,6 +47,7 @@ from mazurka.runtime.story.failure import describe_failure
 from mazurka.runtime.story.recording import record
 from mazurka.runtime.story.result import Result
 from mazurka.runtime.story.story import Story
+from mazurka.search import LOST_WORKER
 from mazurka.stateless import iterative, randomized
 from mazurka.stateless.explored import (
     INTERRUPTED,
@@ -316,6 +317,7 @@ NAMED = {
         " told otherwise (seconds=60 allows more)"
     ),
     INTERRUPTED: "it was interrupted",
+    LOST_WORKER: "a worker of the cluster was lost",
 }
 
 

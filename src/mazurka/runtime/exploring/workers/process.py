@@ -101,7 +101,7 @@ def serve(task: WorkerTask, index: int, orders: Connection, ends: Sequence[Conne
         return
     except BaseException as error:
         task.table.stop()
-        _send_last(orders, _report_of(error, task.settings))
+        _send_last(orders, report_of(error, task.settings))
 
 
 def _keep_apart(index: int) -> None:
@@ -167,7 +167,7 @@ def _search(program: ObservedProgram, search: SharedAlgorithm2) -> WorkerReport:
     )
 
 
-def _report_of(error: BaseException, settings: ControlSettings) -> WorkerReport:
+def report_of(error: BaseException, settings: ControlSettings) -> WorkerReport:
     """Make the report on what has ended a process."""
     match error:
         case OutOfTime():
