@@ -16,8 +16,8 @@ from mazurka.cli.failures import guarded, print_json
 from mazurka.errors import OptionError
 
 if TYPE_CHECKING:
-    from mazurka.runtime.exploring.cluster.exploration import ClusterRequest
     from mazurka.runtime.story.result import Result
+    from mazurka.runtime.testing.cluster.exploration import ClusterRequest
 
 EPILOG = "Example: mazurka test tests/test_bank.py::test_transfer --preemptions 2"
 
@@ -163,7 +163,7 @@ def run_tests(
 
     request = None
     if cluster is not None:
-        from mazurka.runtime.exploring.cluster.exploration import ClusterRequest
+        from mazurka.runtime.testing.cluster.exploration import ClusterRequest
 
         workers = given.pop("workers", None)
         request = ClusterRequest(cluster, workers, target, given)
@@ -235,7 +235,11 @@ def explore_one(
     options = override_options(found.options or ExploreOptions(), given).with_seed()
     try:
         with silent(), found.surroundings():
-            return explore_test(found.test, options, progress, since, cluster)
+            if cluster is not None:
+                from mazurka.runtime.testing.cluster.exploration import explore_on_cluster
+
+                return explore_on_cluster(cluster, found.test, options, progress, since)
+            return explore_test(found.test, options, progress, since)
     except KeyboardInterrupt:
         if progress.last is None:
             raise

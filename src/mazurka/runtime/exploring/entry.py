@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from mazurka.report.answer import ERROR, HOLDS, VIOLATED
 from mazurka.runtime.exploring.exploration import Exploration
@@ -18,31 +17,21 @@ from mazurka.runtime.story.failure import describe_failure
 from mazurka.runtime.story.result import Result
 from mazurka.stateless.explored import INTERRUPTED, Explored, Progress
 
-if TYPE_CHECKING:
-    from mazurka.runtime.exploring.cluster.exploration import ClusterRequest
-
 
 def explore_test(
     test: Test,
     options: ExploreOptions,
     progress: Progress | None = None,
     since: float | None = None,
-    cluster: ClusterRequest | None = None,
 ) -> Result:
     """Explore a test.  What is wrong with it, or with us, becomes a result of its own.
 
-    The time that the options allow begins now, or at `since`.  `cluster`: by whom it is explored,
-    if not by this machine.
+    The time that the options allow begins now, or at `since`.
     """
     options = options.with_seed()
     result = begin_result(test, options)
     started = time.perf_counter() if since is None else since
     with show_warnings_once():
-        if cluster is not None:
-            from mazurka.runtime.exploring.cluster.exploration import ClusterExploration
-
-            if ClusterExploration(cluster, test, options, result, progress, started).has_run():
-                return result
         if options.workers > 1:
             from mazurka.runtime.exploring.workers.parallel import ParallelExploration
 

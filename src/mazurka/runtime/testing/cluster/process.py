@@ -19,7 +19,6 @@ from typing import IO, Any
 
 from mazurka.errors import MazurkaError
 from mazurka.report.answer import ERROR
-from mazurka.runtime.exploring.cluster.thread_numbers import ThreadNumbers
 from mazurka.runtime.exploring.exploration import Exploration
 from mazurka.runtime.exploring.observed_program import (
     ObservedProgram,
@@ -33,6 +32,7 @@ from mazurka.runtime.exploring.workers.lessons import Lesson, fingerprint, take_
 from mazurka.runtime.exploring.workers.process import WorkerReport, report_of
 from mazurka.runtime.sharing.older_files import older_files
 from mazurka.runtime.story.result import Result
+from mazurka.runtime.testing.cluster.thread_numbers import ThreadNumbers
 from mazurka.stateless.branches import Branch, BranchCutter, count_repeated
 from mazurka.stateless.explored import Explored
 from mazurka.stateless.iterative import REDUCTIONS

@@ -26,16 +26,18 @@ from typing import Any
 from mazurka.cluster.crew import ClusterCrew
 from mazurka.errors import MazurkaError, OptionError
 from mazurka.report.answer import ERROR
-from mazurka.runtime.exploring.cluster.process import BranchAnswer, BranchTask, digest_of
-from mazurka.runtime.exploring.cluster.thread_numbers import ThreadNumbers
-from mazurka.runtime.exploring.cluster.worker import BranchExplorer
+from mazurka.runtime.exploring.entry import begin_result
 from mazurka.runtime.exploring.exploration import Exploration
 from mazurka.runtime.exploring.observed_program import ObservedProgram, RelearnError
 from mazurka.runtime.exploring.options import ExploreOptions, Test
+from mazurka.runtime.exploring.repeated_warnings import show_warnings_once
 from mazurka.runtime.exploring.workers.lessons import Lesson, UnshareableError, take_lessons
 from mazurka.runtime.exploring.workers.process import WorkerReport
 from mazurka.runtime.sharing.older_files import older_files
 from mazurka.runtime.story.result import Result
+from mazurka.runtime.testing.cluster.process import BranchAnswer, BranchTask, digest_of
+from mazurka.runtime.testing.cluster.thread_numbers import ThreadNumbers
+from mazurka.runtime.testing.cluster.worker import BranchExplorer
 from mazurka.search import Silent
 from mazurka.stateless.branches import Branch, BranchLeader
 from mazurka.stateless.explored import Explored, Failing, Level, Progress, RunOptions, run_limit
@@ -69,6 +71,22 @@ class ClusterRequest:
             )
         if options.executions is not None:
             raise OptionError("--cluster takes no --executions; limit the time with --seconds")
+
+
+def explore_on_cluster(
+    request: ClusterRequest,
+    test: Test,
+    options: ExploreOptions,
+    progress: Progress | None = None,
+    since: float | None = None,
+) -> Result:
+    """Explore a test, by one process where a cluster cannot (`exploring.entry.explore_test`)."""
+    result = begin_result(test, options)
+    started = time.perf_counter() if since is None else since
+    with show_warnings_once():
+        if not ClusterExploration(request, test, options, result, progress, started).has_run():
+            Exploration(test, options, result, progress, started).run()
+    return result
 
 
 class NewsError(Exception):

@@ -10,11 +10,11 @@ from contextlib import suppress
 from typing import Any
 
 from mazurka.errors import MazurkaError
-from mazurka.runtime.exploring.cluster.process import CUT, EXPLORE, BranchAnswer, BranchTask
 from mazurka.runtime.exploring.workers.process import WorkerReport
+from mazurka.runtime.testing.cluster.process import CUT, EXPLORE, BranchAnswer, BranchTask
 from mazurka.stateless.branches import Branch
 
-PROGRAM = "from mazurka.runtime.exploring.cluster.process import main; main()"
+PROGRAM = "from mazurka.runtime.testing.cluster.process import main; main()"
 
 
 class BranchExplorer:

@@ -17,17 +17,17 @@ from tests.soundness.cluster_searches import LocalCrew
 from mazurka.cluster.crew import ClusterCrew
 from mazurka.errors import OptionError
 from mazurka.report.answer import ERROR, HOLDS, INCONCLUSIVE, VIOLATED
-from mazurka.runtime.exploring.cluster import exploration
-from mazurka.runtime.exploring.cluster.exploration import (
+from mazurka.runtime.exploring.entry import explore_test
+from mazurka.runtime.exploring.options import ExploreOptions
+from mazurka.runtime.story.result import Result
+from mazurka.runtime.testing.cluster import exploration
+from mazurka.runtime.testing.cluster.exploration import (
     DIVIDED,
     ClusterExploration,
     ClusterRequest,
     TestBranches,
 )
-from mazurka.runtime.exploring.cluster.worker import BranchExplorer
-from mazurka.runtime.exploring.entry import explore_test
-from mazurka.runtime.exploring.options import ExploreOptions
-from mazurka.runtime.story.result import Result
+from mazurka.runtime.testing.cluster.worker import BranchExplorer
 from mazurka.runtime.testing.collecting import collect
 from mazurka.search import LOST_WORKER
 from mazurka.stateless.branches import Branch
