@@ -104,14 +104,22 @@ class Preemptions:
         self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int, chosen: int
     ) -> bool:
         """Let a thread go on after `last`, and say whether that is a preemption."""
+        costs = self.costs(pending, enabled, last, chosen)
         giving = find_giving_way(pending, enabled)
-        costs = chosen != last and last in enabled and last not in giving
         if chosen in giving:
             self.early += chosen in find_untimely(pending, giving, enabled)
-            costs = costs or chosen in find_early(giving, enabled, self._rests)
             self._rests[chosen] += 1
         self.count += costs
         return costs
+
+    def costs(
+        self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int, chosen: int
+    ) -> bool:
+        """Say whether it would be a preemption to let a thread go on after `last`."""
+        giving = find_giving_way(pending, enabled)
+        if chosen != last and last in enabled and last not in giving:
+            return True
+        return chosen in giving and chosen in find_early(giving, enabled, self._rests)
 
 
 def choose_without_preemption(

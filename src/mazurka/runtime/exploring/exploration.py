@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import ClassVar
 
 from mazurka.errors import InternalError, MazurkaError
 from mazurka.report.answer import ERROR, HOLDS, INCONCLUSIVE, UNOBSERVED, UNSOUND, VIOLATED
@@ -21,6 +22,7 @@ from mazurka.runtime.exploring.guard import (
     explain_contradiction,
     find_difference,
 )
+from mazurka.runtime.exploring.learning import learn_ahead
 from mazurka.runtime.exploring.minimize import fails_alike, minimize
 from mazurka.runtime.exploring.observed_program import (
     ObservedProgram,
@@ -74,6 +76,9 @@ PATIENT_RUNS = 1000
 class Exploration:
     """One exploration of one test in this process; fills in a result."""
 
+    is_shared: ClassVar[bool] = False
+    """Whether other processes have to learn the same in the same order."""
+
     test: Test
     options: ExploreOptions
     result: Result
@@ -86,6 +91,10 @@ class Exploration:
         allowed = self.options.processor_seconds
         self.processor_deadline = None if allowed is None else time.process_time() + allowed
         """When a search ends that nobody has given a limit, on the processor's clock."""
+        self._checked_after: int | None = None
+        """How often the search had begun anew when the test was seen to do the same again."""
+        self._searched = 0
+        """How many runs there had been when the last search began; 0 if none was cut short."""
 
     def run(self) -> None:
         self.control(self.conduct)
@@ -135,17 +144,31 @@ class Exploration:
     def conduct(self, program: ObservedProgram) -> None:
         """Check that the test does the same again, search, and explain the first failure.
 
-        This is done again from the start where a run shows that more is shared.
+        This is done again from the start where a run shows that more is shared.  The check comes
+        first until it has passed, and then again at the end if a search has begun anew since.
         """
-        self.result.notes = (*self.notes, *check_deterministic(program))
+        if self._checked_after is None or self.is_shared:
+            self.check_repeated(program)
+        elif self._searched and not self.options.sampled:
+            runs = program.runs - self._searched
+            learn_ahead(program, self.options.bound, runs, self.choose_limits())
         checked = self.check_races(program)
+        self._searched = program.runs
         explored = self.search_observed(program, checked)
+        if program.restarts != self._checked_after and not explored.limits:
+            self._searched = 0  # what this shows has cost no search
+            self.check_repeated(program)
         if self.is_enough(explored):
             self.conclude(explored, program.not_observed, program.unobserved_code)
             if program.long_run and any("more than" in one for one in explored.limits):
                 self.result.notes += (f"{program.long_run}: {ENDLESS}",)
             if explored.failures:
                 self.explain(explored.failures[0], program, checked)
+
+    def check_repeated(self, program: ObservedProgram) -> None:
+        """Check that the test does the same again, and note what differs all the same."""
+        self.result.notes = (*self.notes, *check_deterministic(program))
+        self._checked_after = program.restarts
 
     def search_observed(self, program: ObservedProgram, checked: Runnable) -> Explored:
         """Search; where the search contradicts itself, find out which step is not done again."""

@@ -172,7 +172,7 @@ class ObservedProgram:
         self._test = test
         self.real = RealProgram(test, settings)
         self.code = ObservedCode(is_wanted, is_left)
-        self.restarts = 0
+        self.restarts = self.runs = 0
         self.long_run = ""
         """Where a thread stood when a long run was given up; empty if none was."""
         self._known: set[str] = set()
@@ -275,6 +275,7 @@ class ObservedProgram:
             self._last = decider
             imported = len(sys.modules)
             ended = self.real.run(keeper)
+            self.runs += 1
             self.long_run = keeper.long_run or self.long_run
             if len(sys.modules) != imported and self.real.is_entered:
                 self.code.entrances.watch_new()  # some loaders do not show what they load
@@ -290,6 +291,10 @@ class ObservedProgram:
             self._name_met_objects()
             raise RelearnError(learned.news, ended)
         return ended
+
+    def begin_search(self) -> None:
+        """Forget what runs before a search have shown that nothing orders."""
+        learned.unordered.clear()
 
     def _keep_used_up(self) -> None:
         """Let older objects stay as they are after a run that has resumed an older generator."""

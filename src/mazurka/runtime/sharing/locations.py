@@ -176,6 +176,11 @@ class Learned:
         self.news.clear()
         self.unordered.clear()
 
+    @property
+    def new_places(self) -> set[int]:
+        """The places at which the last run has shown that points are needed."""
+        return {int(one.split()[1]) for one in self.news if one.startswith(PLACE)}
+
     def learn(self, site: int) -> None:
         if site in self.ends:
             self.unordered.add(self.ends[site])

@@ -176,6 +176,8 @@ ROUNDS = 200
 class ParallelExploration(Exploration):
     """One exploration of one test by several processes; fills in a result."""
 
+    is_shared = True
+
     def __post_init__(self) -> None:
         super().__post_init__()
         self.table = SharedTable(MOST_STATES)
