@@ -20,7 +20,9 @@ What a module's code does when it is imported stays, since no later run imports 
 code keeps (an iterator, a file) cannot be put back, and neither can a generator that is older than
 the runs: after a run that has resumed one, everything stays (`keep_all`), and nothing is proved.  A
 cache of `functools` that was empty is emptied, and a generator of random numbers (`random.Random`)
-goes on where it was.
+goes on where it was.  The empty dictionary that the interpreter gives to a class without
+annotations when somebody asks for these stays: it says what its absence says, and it is the same
+one in all later runs.
 """
 
 from __future__ import annotations
@@ -47,6 +49,7 @@ from mazurka.runtime.core.insides import (
 _MISSING: Final = object()
 _CACHED: Final = type(lru_cache(len))
 _CELL: Final = "cell_contents"
+_ANNOTATIONS: Final = "__annotations__"
 _LISTS: Final = (list, deque)
 Elements: TypeAlias = list[Any]
 """A list of the elements of a container, or one of its keys and one of its values."""
@@ -125,7 +128,11 @@ class OlderState:
             setattr(function, name, value)
         met, self._met = self._met, {}
         for key, thing in met.items():
-            self._first[key][1].put_back(thing, touched(key) or ())
+            holding = self._first[key][1]
+            names = touched(key) or ()
+            if _ANNOTATIONS in names and holding.keep_annotations(thing):
+                self.held.add(id(holding.variables[_ANNOTATIONS]))
+            holding.put_back(thing, names)
 
     def keep_all(self) -> None:
         """Let everything stay as the present run has left it, and be what later ones find.
@@ -179,6 +186,17 @@ class Holding:
             _put_elements_back(thing, self.elements)
         if self.numbers is not None and Random.getstate(thing) != self.numbers:
             Random.setstate(thing, self.numbers)
+
+    def keep_annotations(self, thing: Any) -> bool:
+        """Let a class keep the empty dictionary of annotations that it has been given; tell
+        whether it has."""
+        if _ANNOTATIONS in self.variables or not issubclass(type(thing), type):
+            return False
+        made = names_in_class(thing).get(_ANNOTATIONS)
+        if type(made) is not dict or made:
+            return False
+        self.variables[_ANNOTATIONS] = made
+        return True
 
     def adopt(self, before: Holding, after: Holding) -> None:
         """Add to this what has changed in between."""

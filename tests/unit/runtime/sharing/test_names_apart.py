@@ -9,6 +9,7 @@ import pytest
 from observed_programs import find
 
 from mazurka.runtime.sharing.names import names
+from mazurka.runtime.sharing.older_state import Holding
 
 REBOUND = """
 import threading
@@ -197,3 +198,34 @@ def program():
 def test_naming_an_object_asks_it_nothing(tmp_path: Path) -> None:
     """It may not be complete: `__new__` has made it, and `__init__` has not run."""
     assert find(tmp_path, HEAD + ASKED, bound=0).outcomes == {0}
+
+
+ANNOTATED = """
+class Plain: pass
+class Other: pass
+class Third: pass
+class Fourth: pass
+
+def work():
+    for kind in (Plain, Other, Third, Fourth):
+        assert "x" not in kind.__annotations__
+    own = {}
+    own["y"] = 1
+
+def program():
+    together(work, work)
+"""
+
+
+def test_annotations_that_a_class_gets_on_demand_have_a_name(tmp_path: Path) -> None:
+    """The interpreter makes them when the first thread asks; other dictionaries stay apart."""
+    found = find(tmp_path, HEAD + ANNOTATED)
+    assert found.explored.executions == 1
+    assert not found.points
+
+
+def test_annotations_that_are_made_anew_in_each_run_are_one_with_all_dictionaries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Holding, "keep_annotations", lambda self, thing: False)  # the mutant
+    assert find(tmp_path, HEAD + ANNOTATED, bound=0).points
