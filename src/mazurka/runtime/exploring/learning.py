@@ -14,6 +14,7 @@ runs show: more code that cannot be observed, for instance, makes no difference 
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
@@ -98,7 +99,10 @@ def learn_ahead(program: ObservedProgram, bound: int | None, most: int, options:
     taught = quiet = 0
     preemptions = USUAL if bound is None else bound
     fresh = learned.new_places
+    until = options.processor_deadline
     for _ in range(most):
+        if until is not None and time.process_time() > until:
+            break
         steps = len(program.last_schedule)
         try:
             program.run(BoundedWalk(chance, preemptions, steps, fresh, options))
