@@ -1,0 +1,14 @@
+#ifndef __MAZURKA_ISO646
+#define __MAZURKA_ISO646
+#define and &&
+#define and_eq &=
+#define bitand &
+#define bitor |
+#define compl ~
+#define not !
+#define not_eq !=
+#define or ||
+#define or_eq |=
+#define xor ^
+#define xor_eq ^=
+#endif
