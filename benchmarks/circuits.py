@@ -10,11 +10,11 @@ every eighth program also in native code, and compares outcomes, states, and who
 
 The second compares the verdicts of the strategies of the symbolic engine (or of each `--strategy`)
 on so many programs with the interpreter's unreduced search.  Each program is searched with every
-interleaving that a strategy has, for assertions, deadlocks and races; with `--sparse` in one of all
-these ways, in turn.  Programs that are too large for the interpreter do not count.  `--jobs` is how
-many processes compare.  A line says every few seconds how it goes.  The table comes at the end, and
-also after `--seconds`, Ctrl-C or SIGTERM.  A program that shows a disagreement is made small,
-unless the comparison has ended before.
+interleaving that a strategy has (or with `--interleaving`), for assertions, deadlocks and races;
+with `--sparse` in one of all these ways, in turn.  Programs that are too large for the interpreter
+do not count.  `--jobs` is how many processes compare.  A line says every few seconds how it goes.
+The table comes at the end, and also after `--seconds`, Ctrl-C or SIGTERM.  A program that shows a
+disagreement is made small, unless the comparison has ended before.
 
 Seeds from 1000000 on are programs whose assumptions stop threads, from 2000000 on programs whose
 threads choose between waiting and going on.  The last form compares the stubborn sets of so many
@@ -121,10 +121,12 @@ class SymbolicSearch:
 
 
 @cache
-def list_searches(name: str) -> list[SymbolicSearch]:
-    """All ways to ask a strategy."""
+def list_searches(name: str, only: str | None) -> list[SymbolicSearch]:
+    """All ways to ask a strategy; `only` is the interleaving, where not all are wanted."""
     strategy = load_strategy(name)
-    interleavings = INTERLEAVING.values if INTERLEAVING in strategy.options else (NONE,)
+    interleavings: Sequence[str] = (NONE,)
+    if INTERLEAVING in strategy.options:
+        interleavings = [each for each in INTERLEAVING.values if only in (None, each)]
     found = [SymbolicSearch(strategy, *each) for each in product(interleavings, PROPERTIES)]
     return [each for each in found if each.is_possible]
 
@@ -157,7 +159,7 @@ class SmallProgram(NamedTuple):
 
 
 def compare_program(
-    number: int, names: Sequence[str], *, sparse: bool
+    number: int, names: Sequence[str], only: str | None, *, sparse: bool
 ) -> Iterator[ComparedProgram | SmallProgram]:
     """Compare the verdicts about one program; then make it small for each problem.
 
@@ -169,7 +171,7 @@ def compare_program(
         return
     wrong: list[SymbolicSearch] = []
     for name in names:
-        ways = list_searches(name)
+        ways = list_searches(name, only)
         for search in [ways[number % len(ways)]] if sparse else ways:
             found = compare(oracle, search.strategy, search.options)
             result.found.append((name_way(search), found.agreement))
@@ -245,14 +247,21 @@ class Comparing:
 
 
 def compare_verdicts(
-    wanted: int, seed: int, limit: float, names: list[str], *, sparse: bool, jobs: int
+    wanted: int,
+    seed: int,
+    limit: float,
+    names: list[str],
+    only: str | None,
+    *,
+    sparse: bool,
+    jobs: int,
 ) -> bool:
     """Compare verdicts; with `sparse` a program is searched in one of all ways a strategy has.
 
     This process only waits: a signal that interrupted a search would look like its failure."""
     state = Comparing(wanted)
     began = told = time.perf_counter()
-    compare_one = partial(compare_program, names=names, sparse=sparse)
+    compare_one = partial(compare_program, names=names, only=only, sparse=sparse)
     with ended_by_signals():
         try:
             with WorkingProcesses(compare_one, jobs) as processes:
@@ -267,7 +276,8 @@ def compare_verdicts(
                         break
         except Ended:
             print("ended before all programs were compared")
-        print_table([name_way(each) for name in names for each in list_searches(name)], state.tally)
+        ways = [name_way(each) for name in names for each in list_searches(name, only)]
+        print_table(ways, state.tally)
         print(
             f"{state.programs:,} programs compared, {state.too_large:,} too large,"
             f" {state.lost:,} lost: seeds from {seed}",
@@ -323,6 +333,7 @@ def main() -> int:
     add("--sets", type=int, default=0, help="compare the stubborn sets of so many programs")
     add("--seed", type=int, default=0, help="the first program's number")
     add("--strategy", action="append", choices=strategy_names("symbolic"), help="all unless given")
+    add("--interleaving", choices=INTERLEAVING.values, help="all unless given")
     add("--sparse", action="store_true", help="search each program in one of all ways")
     add("--jobs", type=int, default=1, help="how many processes compare verdicts")
     add("--seconds", type=float, default=float("inf"), help="end after so many seconds")
@@ -335,7 +346,13 @@ def main() -> int:
     if asked.verdicts:
         names = asked.strategy or strategy_names("symbolic")
         told = compare_verdicts(
-            asked.verdicts, asked.seed, limit, names, sparse=asked.sparse, jobs=max(asked.jobs, 1)
+            asked.verdicts,
+            asked.seed,
+            limit,
+            names,
+            asked.interleaving,
+            sparse=asked.sparse,
+            jobs=max(asked.jobs, 1),
         )
         right = told and right
     if asked.sets:

@@ -25,6 +25,7 @@ from mazurka.symbolic.interleavings.stubborn import (
     StaticTouches,
     StubbornSets,
 )
+from mazurka.symbolic.interleavings.transactions import TransactionFrame
 from mazurka.symbolic.later import LaterTouches
 from mazurka.symbolic.outlook import StepOutlook, _Judge
 from mazurka.symbolic.record import StepRecord
@@ -127,6 +128,22 @@ def writes():
     global x
     x = 1
 def reads():
+    before = x
+    after = x
+    assert before == after
+threads = [writes(), reads()]
+"""
+READS_UNLOCKED = """
+from mazurka.model import Int, Mutex
+m = Mutex()
+x: Int[0, 1] = 0
+def writes():
+    global x
+    with m:
+        x = 1
+def reads():
+    with m:
+        pass
     before = x
     after = x
     assert before == after
@@ -265,12 +282,12 @@ def begin_anywhere(patch: pytest.MonkeyPatch) -> None:
 
 
 def drop_a_conflict(patch: pytest.MonkeyPatch) -> None:
-    original = StubbornSets.conflict
+    original = StubbornSets.disturb
 
-    def conflict(sets: StubbornSets, one: int, other: int) -> int:
+    def disturb(sets: StubbornSets, one: int, other: int) -> int:
         return FALSE if (one, other) == (0, 1) else original(sets, one, other)
 
-    patch.setattr(StubbornSets, "conflict", conflict)
+    patch.setattr(StubbornSets, "disturb", disturb)
 
 
 def need_no_help(patch: pytest.MonkeyPatch) -> None:
@@ -282,6 +299,24 @@ def ignore_who_holds_a_lock(patch: pytest.MonkeyPatch) -> None:
         return later.words.equals(later.environment.cells[lock], 0) ^ 1
 
     patch.setattr(LaterTouches, "holds", holds)
+
+
+def run_on_over_conflicts(patch: pytest.MonkeyPatch) -> None:
+    def find_none(*given: object) -> frozenset[int]:
+        return frozenset()
+
+    patch.setattr(TransactionFrame, "_find_rivals", find_none)
+
+
+def hold_locks_everywhere(patch: pytest.MonkeyPatch) -> None:
+    plain = TransactionFrame._find_rivals
+
+    def find_rivals(
+        frame: TransactionFrame, thread: int, place: int, other: int, held: frozenset[int]
+    ) -> frozenset[int]:
+        return plain(frame, thread, place, other, frame.locks)
+
+    patch.setattr(TransactionFrame, "_find_rivals", find_rivals)
 
 
 def forget_what_places_write(patch: pytest.MonkeyPatch) -> None:
@@ -344,6 +379,9 @@ ORDER_MUTANTS: list[tuple[str, Callable[[pytest.MonkeyPatch], None], str, str]] 
     ("a blocked thread needs nobody", need_no_help, "partial-order", WAITS_FOR_A_THIRD),
     ("a lock that somebody holds is everybody's", ignore_who_holds_a_lock, "transactions",
      HELD_BY_A_THIRD),
+    ("a transaction runs on over a conflict", run_on_over_conflicts, "transactions", READS_TWICE),
+    ("a transaction holds its locks for ever", hold_locks_everywhere, "transactions",
+     READS_UNLOCKED),
     ("a group of places writes nothing", forget_what_places_write, "partial-order", READS_BEFORE),
     ("no location of a circuit is sticky", forget_sticky_locations, "partial-order", GOES_ROUND),
     ("the last step has read nothing", forget_reads, "peephole", READS_TWICE),

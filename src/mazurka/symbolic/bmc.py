@@ -46,7 +46,7 @@ from mazurka.symbolic.unrolling import FrameCopy, Unroller
 UNITS = {
     Interleaving.FULL: "step",
     Interleaving.PARTIAL_ORDER: "scheduled step",
-    Interleaving.TRANSACTIONS: "scheduled step",
+    Interleaving.TRANSACTIONS: "transaction",
     Interleaving.PEEPHOLE: "step",
     Interleaving.SWEEPS: "round",
     Interleaving.EARLIEST_SWEEPS: "round",

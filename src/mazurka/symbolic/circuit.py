@@ -52,8 +52,9 @@ class Interleaving(enum.StrEnum):
     are not all reachable states; violations, and states in which nobody moves, are as reachable as
     before."""
     TRANSACTIONS = "transactions"
-    """The same, with smaller sets: what a thread can do only with a lock that another one holds
-    comes after the holder's next step."""
+    """A transaction: the same, with smaller sets, since what a thread can do only with a lock that
+    another one holds comes after the holder's next step; and the thread runs on while nobody can
+    interfere."""
     PEEPHOLE = "peephole"
     """One step of one thread, and two adjacent independent steps only in the order of their
     threads; `latches` remember the last step."""

@@ -12,7 +12,7 @@ from mazurka.symbolic.circuit import DEADLOCK, UNROLLING, Circuit, Interleaving
 from mazurka.symbolic.environment import ONE_HOT, StateBits
 from mazurka.symbolic.graphs.graph import FALSE, Aig
 from mazurka.symbolic.graphs.words import Words
-from mazurka.symbolic.interleavings import full, peephole, stubborn, sweeps
+from mazurka.symbolic.interleavings import full, peephole, stubborn, sweeps, transactions
 from mazurka.symbolic.interleavings.frame import Frame
 from mazurka.symbolic.outlook import find_standstills
 from mazurka.symbolic.steps import UNROLLING as USUAL_UNROLLING
@@ -20,8 +20,8 @@ from mazurka.symbolic.steps import StepEncoder
 
 FRAMES: dict[Interleaving, Callable[[StepEncoder], Frame]] = {
     Interleaving.FULL: full.build_frame,
-    Interleaving.PARTIAL_ORDER: partial(stubborn.build_frame, patterns=False),
-    Interleaving.TRANSACTIONS: partial(stubborn.build_frame, patterns=True),
+    Interleaving.PARTIAL_ORDER: stubborn.build_frame,
+    Interleaving.TRANSACTIONS: transactions.build_frame,
     Interleaving.PEEPHOLE: peephole.build_frame,
     Interleaving.SWEEPS: sweeps.build_frame,
     Interleaving.EARLIEST_SWEEPS: partial(sweeps.build_frame, earliest=True),

@@ -22,8 +22,8 @@ TRANSITIONS = {
     Interleaving.FULL: "one step of one thread, any that can move",
     Interleaving.PARTIAL_ORDER: "one step of one thread in a conditional stubborn set",
     Interleaving.TRANSACTIONS: (
-        "one step of one thread in a conditional stubborn set, which is smaller by the locks that"
-        " others hold"
+        "a step of one thread in a conditional stubborn set, which is smaller by the locks that"
+        " others hold, and what it does then as long as nobody can interfere"
     ),
     Interleaving.PEEPHOLE: (
         "one step of one thread; of two adjacent independent steps, only one order"

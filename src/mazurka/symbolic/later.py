@@ -105,8 +105,9 @@ class LaterTouches:
         if key not in self._trees:
             check_time("encoding what threads may do later")
             places: dict[LockTree, list[int]] = {}
+            locks = self.locks & self.futures.needed_by[thread]
             for place in self.environment.places[thread]:
-                tree = _TreeBuilder(self.futures, thread, cells, place).build(self.locks)
+                tree = _TreeBuilder(self.futures, thread, cells, place).build(locks)
                 if tree is not False:
                     places.setdefault(tree, []).append(place)
             self._trees[key] = {tree: frozenset(at) for tree, at in places.items()}
@@ -154,7 +155,8 @@ class _TreeBuilder:
         self.tests = 0
 
     def build(self, locks: frozenset[int]) -> LockTree:
-        return self._split(frozenset(), locks & self.futures.needed_by[self.thread])
+        """`locks`: those that may be tested."""
+        return self._split(frozenset(), locks)
 
     def _touches(self, held: frozenset[int]) -> bool:
         found = self.futures.later(self.thread, self.place, held)
@@ -164,7 +166,7 @@ class _TreeBuilder:
     def _split(self, held: frozenset[int], untested: frozenset[int]) -> LockTree:
         if not self._touches(held):
             return False
-        if self.tests >= MOST_TESTS or self._touches(held | untested):
+        if not untested or self.tests >= MOST_TESTS or self._touches(held | untested):
             return True
         self.tests += 1
         lock = min(self._find_blocking(held, untested))

@@ -56,9 +56,10 @@ INTERLEAVING = Option(
     name="interleaving",
     default="sweeps",
     values=INTERLEAVINGS,
-    help="what one transition is: a step of one thread (any; one of a stubborn set; the same with"
-    " lock patterns; adjacent independent steps in one order), or a round in which each thread in"
-    " turn runs on as far as it likes",
+    help="what one transition is: a step of one thread (any; one of a stubborn set; adjacent"
+    " independent steps in one order), a transaction of one thread (one of a stubborn set with lock"
+    " patterns runs on while nobody can interfere), or a round in which each thread in turn runs on"
+    " as far as it likes",
 )
 ROUNDS = Option(
     name="rounds",

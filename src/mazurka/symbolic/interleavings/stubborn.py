@@ -1,4 +1,4 @@
-"""One step a frame, of a thread in a conditional stubborn set: paper 004's two reduced schedulers.
+"""One step a frame, of a thread in a conditional stubborn set: paper 004's reduced scheduler.
 
 Kahlon, Gupta, Sinha, *Symbolic Model Checking of Concurrent Programs using Partial Orders and
 On-the-fly Transactions* (CAV 2006), section 4.2.  The scheduler of the full interleaving is kept,
@@ -14,7 +14,8 @@ and a constraint says which threads it may choose in a state.
 | sticky(pc_i) | part of `AttemptLiterals.alone_never` |
 | J_i, the closure of {i} | `StubbornSets.close` |
 | min, cstub | `StubbornSets.choose` |
-| the scheduler with partial orders alone; with transactions | `patterns=False`; `True` |
+| the scheduler with partial orders alone; with transactions | `patterns=False`; `True`, which \
+`mazurka.symbolic.interleavings.transactions` uses |
 
 The sets are those that `mazurka.stateful.reference.stubborn` computes state by state, with the
 proviso *sticky*; its docstring has the deviations from the paper (threads instead of transitions,
@@ -58,7 +59,7 @@ reached.  This finds it earlier and is no part of the proof.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -69,6 +70,7 @@ from mazurka.analysis.futures import (
     find_sticky_locations,
 )
 from mazurka.ir.program import DEAD_ENDS
+from mazurka.symbolic.circuit import StepEvent
 from mazurka.symbolic.graphs.graph import FALSE, TRUE
 from mazurka.symbolic.interleavings import full
 from mazurka.symbolic.interleavings.frame import Frame
@@ -84,16 +86,17 @@ Matrix = list[list[int]]
 """By two threads a literal."""
 
 
-def build_frame(encoder: StepEncoder, *, patterns: bool) -> Frame:
-    """`patterns`: with the lock patterns of on-the-fly transactions."""
+def build_frame(encoder: StepEncoder) -> Frame:
     frame = full.build_frame(encoder)
-    restrict_to_stubborn_sets(frame, StubbornSets(frame, patterns=patterns).choose())
+    moves = [event for event in frame.events if event.fault is None]
+    restrict_to_stubborn_sets(frame, StubbornSets(frame, patterns=False).choose(), moves)
     return frame
 
 
-def restrict_to_stubborn_sets(frame: Frame, cstub: list[int]) -> None:
-    """Let only threads of the set move."""
-    moves = [event for event in frame.events if event.fault is None]
+def restrict_to_stubborn_sets(
+    frame: Frame, cstub: Sequence[int], moves: Sequence[StepEvent]
+) -> None:
+    """Let only threads of the set make one of these moves."""
     allowed = frame.graph.every(
         frame.graph.either(event.literal ^ 1, cstub[event.thread]) for event in moves
     )
@@ -141,6 +144,7 @@ class StubbornSets:
     """Finds which threads may be scheduled in the state before a frame."""
 
     def __init__(self, frame: Frame, *, patterns: bool) -> None:
+        """`patterns`: with the lock patterns of on-the-fly transactions."""
         encoder = frame.encoder
         self.graph, self.before, self.records = frame.graph, frame.before, frame.records
         self.program = encoder.program
@@ -251,13 +255,14 @@ class StubbornSets:
 
     def conflict(self, one: int, other: int) -> int:
         """Whether the other thread might be the first to interfere with what this one does."""
-        graph, attempt = self.graph, self.attempts[one]
-        disturbs = graph.choose(
-            self.enabled[one],
-            graph.some(self._find_interferences(one, other)),
-            graph.some(self._find_helps(one, other)),
-        )
-        return graph.either(self._say(one, attempt.alone_never), disturbs)
+        helps = self.graph.some(self._find_helps(one, other))
+        waiting = self.graph.either(self._say(one, self.attempts[one].alone_never), helps)
+        return self.graph.choose(self.enabled[one], self.disturb(one, other), waiting)
+
+    def disturb(self, one: int, other: int) -> int:
+        """The same where this thread can move."""
+        interferes = self.graph.some(self._find_interferences(one, other))
+        return self.graph.either(self._say(one, self.attempts[one].alone_never), interferes)
 
     def _find_interferences(self, one: int, other: int) -> list[int]:
         """Step 2(b)i: that an enabled step and what the other may do are dependent."""
@@ -322,6 +327,8 @@ class StubbornSets:
         can move, begun with one that can; of several such, that of the first thread."""
         if self.futures.observers_meddle:
             return [TRUE for _ in self.threads]
+        if len(self.threads) == 2:
+            return self._choose_of_two()
         graph, reach = self.graph, self.close()
         enabled = self.enabled
         sizes = [
@@ -349,6 +356,16 @@ class StubbornSets:
         return [
             graph.some(graph.both(best[one], reach[one][other]) for one in self.threads)
             for other in self.threads
+        ]
+
+    def _choose_of_two(self) -> list[int]:
+        """The same of two threads, as far as they can move: if one of them cannot, the other one
+        is not kept from moving, whatever the sets are."""
+        graph, (first, second) = self.graph, self.enabled
+        stops_first, stops_second = self.disturb(0, 1), self.disturb(1, 0)
+        return [
+            graph.some([second ^ 1, stops_first ^ 1, stops_second]),
+            graph.either(first ^ 1, stops_first),
         ]
 
     def _count(self, literals: list[int]) -> list[int]:
