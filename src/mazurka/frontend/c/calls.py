@@ -1,4 +1,5 @@
-"""Calls: functions are inlined; recursion ends at a bound.
+"""Calls: functions are inlined, or appear once where that becomes too large (`return_sites.py`);
+recursion ends at a bound.
 
 A parameter that its function never assigns to, and whose argument is a constant (an address, a
 function), needs no cell: the body is elaborated with the constant.  So `lock(&m)` knows its mutex.
@@ -9,6 +10,7 @@ from __future__ import annotations
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import read, settle, write
 from mazurka.frontend.c.conversions import convert
+from mazurka.frontend.c.function_ends import end_without_value, forget_labels
 from mazurka.frontend.c.lives import leave
 from mazurka.frontend.c.lowering import (
     BUILTINS,
@@ -19,6 +21,7 @@ from mazurka.frontend.c.lowering import (
 )
 from mazurka.frontend.c.memory import allocate
 from mazurka.frontend.c.places_of import declare, enter
+from mazurka.frontend.c.return_sites import is_shareable, run_shared
 from mazurka.frontend.c.types import (
     VOID,
     CType,
@@ -28,7 +31,7 @@ from mazurka.frontend.c.types import (
     bare,
     is_scalar,
 )
-from mazurka.frontend.c.values import NO_RESULT, ObjectPlace, Scalar, Whole
+from mazurka.frontend.c.values import ObjectPlace, Scalar, Whole
 from mazurka.frontend.kit.arithmetic import binary
 from mazurka.ir.expressions import ZERO, Const, Load
 from mazurka.ir.program import Check, Fault, Kind, Span
@@ -83,9 +86,7 @@ def call_named(low: CLowering, node: tree.Call, function: tree.CFunction) -> Sca
     if atomic:
         low.begin_atomic(node.span)
     wanted = low.wanted.get(node, low.frame.wanted)
-    result = inline(
-        low, function, arguments, node.span, used=node not in low.ignored, wanted=wanted
-    )
+    result = call(low, function, arguments, node.span, used=node not in low.ignored, wanted=wanted)
     if atomic:
         low.end_atomic(node.span)
     return result
@@ -119,7 +120,7 @@ def _evaluate_arguments(
     return values[: len(function.parameters)]
 
 
-def inline(
+def call(
     low: CLowering,
     function: tree.CFunction,
     arguments: list[Scalar | Whole],
@@ -128,43 +129,27 @@ def inline(
     used: bool = True,
     wanted: PointerType | None = None,
 ) -> Scalar | Whole:
-    """Elaborate the body of a function here; returns what it returns, a `void *` perhaps that is
-    `wanted` as another pointer."""
+    """Call a function; returns what it returns, a `void *` perhaps that is `wanted` as another
+    pointer."""
     type_ = function.type
     assert isinstance(type_, FunctionType)
     if not low.reachable:
         return Scalar(type_.result, ZERO)
-    depth = sum(frame.function is function for frame in low.frames)
+    depth = low.nesting(function)
     if depth >= low.machine.limits.max_depth:
         limit = low.machine.limits.max_depth
         low.fail(Fault.BOUND, f"`{function.name}` calls itself {limit} times (--max-depth)", span)
         return Scalar(type_.result, ZERO)
-    body = function.read()
+    function.read()
     frame = CallFrame(function, depth, low.label(span), used=used)
     result_type = bare(type_.result)
     if isinstance(result_type, PointerType) and isinstance(result_type.target, VoidType):
         frame.wanted = wanted
     frame.result = _result_cells(low, function, type_.result, depth)
-    facts = low.survey.facts(function)
-    low.frames.append(frame)
-    enter(low, function, span)
-    for parameter, value in zip(function.parameters, arguments, strict=True):
-        bind(low, parameter, value, span)
-    low.loop_depth += facts.loops_back
-    low.trips += [None] * facts.loops_back
-    low.joining.append(facts.loops_back and low.survey.may_join(body))
-    low.execute(body)
-    low.loop_depth -= facts.loops_back
-    del low.trips[len(low.trips) - facts.loops_back :]
-    low.joining.pop()
-    leave(low, function, span)
-    end_without_value(low, span)
-    low.put(frame.exit, span)
-    low.frames.pop()
-    for name, label in frame.labels.items():
-        if label.location in low.require_automaton().unplaced and label.bound is None:
-            low.require_automaton().unplaced.discard(label.location)
-            del name
+    if is_shareable(low, function):
+        run_shared(low, frame, arguments, span)
+    else:
+        _inline(low, frame, arguments, span)
     if isinstance(bare(type_.result), VoidType) or not low.reachable:
         return Scalar(type_.result, ZERO)
     result = Const(frame.result[0])
@@ -174,22 +159,26 @@ def inline(
     return read(low, ObjectPlace(type_.result, result, False, title), span)
 
 
-def end_without_value(low: CLowering, span: Span) -> None:
-    """Leave runs undecided that end a function without the value that it promises, and use it.
-
-    A thread may end so, and leaves a mark for who asks for its result; `main` returns 0."""
-    frame = low.frame
-    type_ = frame.function.type
-    assert isinstance(type_, FunctionType)
-    if not low.reachable or isinstance(bare(type_.result), VoidType):
-        return
-    if frame is low.frames[0]:
-        if frame.result and not low.plan.active:
-            low.set_cell(frame.result[0], Const(NO_RESULT), span)
-    elif frame.used:
-        name = frame.function.name
-        message = f"`{name}` ends without the value that it promises; add a `return`"
-        low.fail(Fault.BOUND, message, span)
+def _inline(low: CLowering, frame: CallFrame, arguments: list[Scalar | Whole], span: Span) -> None:
+    """Elaborate the body of a function here."""
+    function = frame.function
+    facts = low.survey.facts(function)
+    low.frames.append(frame)
+    enter(low, function, span)
+    for parameter, value in zip(function.parameters, arguments, strict=True):
+        bind(low, parameter, value, span)
+    low.loop_depth += facts.loops_back
+    low.trips += [None] * facts.loops_back
+    low.joining.append(facts.loops_back and low.survey.may_join(function.read()))
+    low.execute(function.read())
+    low.loop_depth -= facts.loops_back
+    del low.trips[len(low.trips) - facts.loops_back :]
+    low.joining.pop()
+    leave(low, function, span)
+    end_without_value(low, span)
+    low.put(frame.exit, span)
+    low.frames.pop()
+    forget_labels(low, frame)
 
 
 def _result_cells(

@@ -28,6 +28,7 @@ from mazurka.frontend.c.types import (
 from mazurka.frontend.c.values import MortalRow, ObjectPlace, Scalar, SizedRow, Whole, find_root
 from mazurka.frontend.kit.builder import ThreadBuilder
 from mazurka.frontend.kit.program import Label, ProgramDraft, ThreadPlan
+from mazurka.frontend.kit.shapes import CellDraft
 from mazurka.ir.expressions import ZERO, Const, Expr
 from mazurka.ir.program import Assign, Kind, Location, Mode, Role, Span
 from mazurka.search.reading import UNDECIDED
@@ -172,6 +173,8 @@ class CProgram:
     """By thread the cells that say that its `_Thread_local` variables are alive."""
     sized: list[SizedRow] = field(default_factory=list)
     watched: list[tuple[int, int, int]] = field(default_factory=list)
+    sharing: bool = False
+    """Whether calls of a function share its body; see `return_sites.py`."""
     runs: dict[tuple[object, ...], list[ElementRow]] = field(default_factory=dict)
     """Rows of elements by what they hold, found when they are asked for."""
     results: int = 0
@@ -237,12 +240,34 @@ class CallFrame:
 
 
 @dataclass(eq=False, slots=True)
+class SharedBody:
+    """The code of a function that several calls share; see `return_sites.py`."""
+
+    frame: CallFrame
+    entry: Label
+    site: CellDraft
+    """The cell that says which call it returns to."""
+    cell: int
+    """The address of that cell."""
+    sites: int = 0
+    """How many calls there are."""
+    exit: int | None = None
+    """The location of its end; None if it never returns."""
+    exit_depth: int = 0
+    """How many atomic sections are around its end."""
+
+
+@dataclass(eq=False, slots=True)
 class CLowering(ThreadBuilder):
     """One thread's code on its way to an automaton."""
 
     machine: CProgram = field(kw_only=True)
     plan: CThread = field(kw_only=True)
     frames: list[CallFrame] = field(default_factory=list)
+    around: dict[tree.CFunction, int] = field(default_factory=dict)
+    """How often functions are running below `frames`, around a body that calls share."""
+    bodies: dict[object, SharedBody] = field(default_factory=dict)
+    """The bodies that calls share."""
     depths: dict[int, int] = field(default_factory=dict)
     """By location, how many atomic sections are around it."""
     frame_cells: dict[tuple[object, ...], int] = field(default_factory=dict)
@@ -267,6 +292,11 @@ class CLowering(ThreadBuilder):
     @property
     def frame(self) -> CallFrame:
         return self.frames[-1]
+
+    def nesting(self, function: tree.CFunction) -> int:
+        """How many calls of a function are around the code."""
+        here = sum(frame.function is function for frame in self.frames)
+        return self.around.get(function, 0) + here
 
     # --- the tree ----------------------------------------------------------------------------
 
@@ -328,10 +358,10 @@ class CLowering(ThreadBuilder):
 
     def go(self, label: Label, span: Span) -> None:
         """Let control go on at the label, and nowhere else."""
-        self._arrive(label, span)
+        self.lead_to(label, span)
         self.require_automaton().jump(label, span)
 
-    def _arrive(self, label: Label, span: Span) -> None:
+    def lead_to(self, label: Label, span: Span) -> None:
         """Note how many atomic sections are around a label: all who come agree."""
         automaton = self.require_automaton()
         if automaton.current is None:
@@ -350,7 +380,7 @@ class CLowering(ThreadBuilder):
     def put(self, label: Label, span: Span) -> None:
         """Add the code that follows at the label."""
         automaton = self.require_automaton()
-        self._arrive(label, span)
+        self.lead_to(label, span)
         automaton.place(label, span)
         automaton.atomic_depth = self.depths.get(label.location, automaton.atomic_depth)
 
@@ -366,8 +396,8 @@ class CLowering(ThreadBuilder):
 
     def split(self, test: Expr, span: Span, text: str, true: Label, false: Label) -> None:
         """Go to one of two labels."""
-        self._arrive(true, span)
-        self._arrive(false, span)
+        self.lead_to(true, span)
+        self.lead_to(false, span)
         self.branch(test, span, text, true, false)
 
     def begin_atomic(self, span: Span) -> None:

@@ -18,8 +18,9 @@ from mazurka.frontend.c import (  # noqa: F401 - handlers: together they are the
     tree,
 )
 from mazurka.frontend.c.access import set_any
-from mazurka.frontend.c.calls import bind, end_without_value
+from mazurka.frontend.c.calls import bind
 from mazurka.frontend.c.conversions import convert
+from mazurka.frontend.c.function_ends import end_without_value
 from mazurka.frontend.c.initializers import find_ended, find_initial_values
 from mazurka.frontend.c.library import (  # noqa: F401 - handlers
     atomics,
@@ -43,6 +44,7 @@ from mazurka.frontend.c.lowering import (
 )
 from mazurka.frontend.c.memory import allocate, end_values, find_texts
 from mazurka.frontend.c.places_of import declare, enter
+from mazurka.frontend.c.return_sites import InliningTooLarge
 from mazurka.frontend.c.survey import Survey
 from mazurka.frontend.c.types import (
     ArrayType,
@@ -70,9 +72,25 @@ def build_program(unit: tree.TranslationUnit, limits: Limits) -> Program:
     main = unit.functions.get("main")
     if main is None or not main.defined:
         raise MazurkaError("there is no function `main`", file=unit.file)
-    expected, survey = KnownFacts(), Survey()
+    survey = Survey()
+    try:
+        return _settle(unit, limits, survey, main, sharing=False)
+    except InliningTooLarge:
+        return _settle(unit, limits, survey, main, sharing=True)
+
+
+def _settle(
+    unit: tree.TranslationUnit,
+    limits: Limits,
+    survey: Survey,
+    main: tree.CFunction,
+    *,
+    sharing: bool,
+) -> Program:
+    """Build the program until what it was built for is what it found."""
+    expected = KnownFacts()
     for _ in range(ROUNDS):
-        machine, automata = _build(unit, limits, expected, survey, main)
+        machine, automata = _build(unit, limits, expected, survey, main, sharing)
         found = _collect(machine)
         if found == expected:
             program = machine.draft.assemble(machine.plans, automata)
@@ -120,6 +138,7 @@ def _build(
     expected: KnownFacts,
     survey: Survey,
     main: tree.CFunction,
+    sharing: bool,
 ) -> tuple[CProgram, list[Automaton]]:
     draft = ProgramDraft(
         unit.file,
@@ -130,7 +149,7 @@ def _build(
     )
     draft.reserve(joined=expected.joins)
     layouts = Layouts(expected.threads, 3 if expected.mutex_kinds else 1)
-    machine = CProgram(unit, draft, layouts, limits, expected)
+    machine = CProgram(unit, draft, layouts, limits, expected, sharing=sharing)
     machine.functions = [unit.functions[name] for name in expected.functions]
     plan = CThread(0, "main", main.span, named=expected.names_main, function=main)
     if draft.status and plan.joinable:

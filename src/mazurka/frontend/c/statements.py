@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import write
-from mazurka.frontend.c.calls import end_without_value
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.expressions import branch_on
+from mazurka.frontend.c.function_ends import end_without_value
 from mazurka.frontend.c.initializers import initialize
 from mazurka.frontend.c.lives import arrive, leave, leave_for_label, leave_function, leave_to
 from mazurka.frontend.c.lowering import CLowering, Handler
@@ -223,14 +223,14 @@ def _dispatch(
                 low.go(label, node.span)
                 return
             continue
-        low._arrive(label, node.span)
+        low.lead_to(label, node.span)
         text = f"{node.value.text} is {case.values[0]}"
         low.add_edge(Kind.LOCAL, node.span, text, label, guard=test)
         taken = either(taken, test) if taken != ZERO else test
     if taken == ZERO:
         low.go(otherwise, node.span)
         return
-    low._arrive(otherwise, node.span)
+    low.lead_to(otherwise, node.span)
     low.add_edge(
         Kind.LOCAL, node.span, f"{node.value.text} is another", otherwise, guard=negate(taken)
     )

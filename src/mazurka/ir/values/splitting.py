@@ -69,5 +69,7 @@ def split(
 def keep_points(
     condition: Expr, outcome: bool, subject: Expr, points: Sequence[int], judge: Judge
 ) -> list[int]:
-    """The values of the subject with which a condition can have an outcome."""
-    return [p for part in split(condition, outcome, subject, points, judge) for p in part.points]
+    """The values of the subject with which a condition can have an outcome, each once: parts have
+    values in common where other questions are open, and these would double at each."""
+    parts = split(condition, outcome, subject, points, judge)
+    return list(dict.fromkeys(p for part in parts for p in part.points))

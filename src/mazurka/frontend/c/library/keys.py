@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import write
-from mazurka.frontend.c.calls import inline
+from mazurka.frontend.c.calls import call
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.library.arguments import SUCCESS, target_of
 from mazurka.frontend.c.library.threads import DESTRUCTORS, POINTER
@@ -95,7 +95,7 @@ def _destroy(low: CLowering, span: Span) -> None:
         low.split(binary("ne", held, ZERO), span, f"key {position + 1} has a value", run, end)
         low.put(run, span)
         low.step(Kind.LOCAL, span, "", operations=(Assign(cell, ZERO),))
-        inline(low, function, [Scalar(POINTER, held)], span)
+        call(low, function, [Scalar(POINTER, held)], span)
         if low.reachable:
             low.go(end, span)
         low.put(end, span)

@@ -324,7 +324,7 @@ def _signal(low: CLowering, node: tree.Call) -> Scalar:
         nobody = both(binary("eq", Load(condition.cell(number)), ZERO), nobody)
     text = f"signal {condition.title}"
     end = low.label(span)
-    low._arrive(end, span)
+    low.lead_to(end, span)
     parts = {"atomic": True, "subject": condition.address}
     low.add_edge(Kind.NOTIFY, span, text, end, guard=nobody, **parts)  # type: ignore[arg-type]
     if others:

@@ -89,6 +89,8 @@ class Survey:
         self._changing: frozenset[tree.Variable] | None = None
         self._exposed: frozenset[tree.Variable] | None = None
         self._transparent: dict[tuple[tree.CFunction, int], bool] = {}
+        self._callees: dict[tree.CFunction, set[tree.CFunction]] = {}
+        self._addressed: set[tree.CFunction] | None = None
 
     def facts(self, function: tree.CFunction) -> VariableUse:
         found = self._facts.get(function)
@@ -190,6 +192,45 @@ class Survey:
                     seen.add(function)
                     waiting.append(function.read())
         return False
+
+    def callees(self, function: tree.CFunction, unit: tree.TranslationUnit) -> set[tree.CFunction]:
+        """The functions that may run before a call of this one returns, perhaps itself again."""
+        found = self._callees.get(function)
+        if found is None:
+            found = self._callees[function] = set()
+            waiting = [function]
+            while waiting:
+                for each in self._named(waiting.pop(), unit):
+                    if each not in found:
+                        found.add(each)
+                        waiting.append(each)
+        return found
+
+    def _named(
+        self, function: tree.CFunction, unit: tree.TranslationUnit
+    ) -> Iterator[tree.CFunction]:
+        """The functions that another one names, and all that pointers may lead to if it calls
+        one."""
+        for each in walk(function.read()) if function.defined else ():
+            if isinstance(each, tree.FunctionName):
+                yield each.function
+            elif isinstance(each, tree.Call) and not isinstance(each.callee, tree.FunctionName):
+                yield from self._find_addressed(unit)
+
+    def _find_addressed(self, unit: tree.TranslationUnit) -> set[tree.CFunction]:
+        """The functions that are named other than to call them."""
+        if self._addressed is None:
+            self._addressed = set()
+            parts: list[object] = [variable.initial for variable in unit.variables]
+            parts += [each.read() for each in list(unit.functions.values()) if each.defined]
+            for part in parts:
+                called = {id(each.callee) for each in walk(part) if isinstance(each, tree.Call)}
+                self._addressed |= {
+                    each.function
+                    for each in walk(part)
+                    if isinstance(each, tree.FunctionName) and id(each) not in called
+                }
+        return self._addressed
 
     # --- exposed variables -----------------------------------------------------------------
 
