@@ -97,6 +97,12 @@ class StepTable(Columns):
         ]
 
 
+LATE = (
+    "if timeouts are long enough that nobody moves any more when they fire, leave early ones out:"
+    " mazurka test --timeouts last-resort, pytest --mazurka-timeouts=last-resort, or"
+    ' timeouts="last-resort" in the marker'
+)
+"""What to do about a failure that needs a timeout to fire early."""
 HANGING = 4
 """How far the second line of source is indented."""
 MOST_LINES = 3
@@ -212,6 +218,9 @@ class ExplorationReport(Prose):
             self.print_line("see it again, here or with pytest --mazurka-replay=TOKEN:", "dim")
             command = f"  mazurka replay {result.token} {result.replay_options}"
             self.console.print(command.rstrip(), soft_wrap=True)
+            self.print_blank()
+        if result.violation is not None and result.violation.early:
+            self.print_line(LATE, "dim")
             self.print_blank()
         if result.verdict != "error":
             self.print_line(self.describe_statistics())

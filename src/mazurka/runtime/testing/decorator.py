@@ -53,27 +53,39 @@ def bind_arguments(
 def run_case(
     case: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """What `TestCase.run` does, with exceptions passed on instead of collected."""
+    """Do what `TestCase.run` does, and raise the first exception.
+
+    As there, `tearDown` and each clean-up run whatever the parts before them have raised, but
+    `tearDown` only after a `setUp` that has not.
+    """
+    errors: list[BaseException] = []
+
+    def attempt(part: Callable[..., Any], *positional: Any, **named: Any) -> Any:
+        try:
+            return part(*positional, **named)
+        except BaseException as error:
+            if not errors:
+                explain_now(error)
+            errors.append(error)
+
+    returned = None
     runs_loop = hasattr(case, "_setupAsyncioRunner")  # it has asyncSetUp and its like
     if runs_loop:
         case._setupAsyncioRunner()
     try:
-        case._callSetUp()
-        try:
-            return function(case, *args, **kwargs)
-        except BaseException as error:
-            explain_now(error)
-            raise
-        finally:
-            case._callTearDown()
+        attempt(case._callSetUp)
+        if not errors:
+            returned = attempt(function, case, *args, **kwargs)
+            attempt(case._callTearDown)
+        while case._cleanups:
+            cleanup, positional, named = case._cleanups.pop()
+            attempt(case._callCleanup, cleanup, *positional, **named)
     finally:
-        try:
-            while case._cleanups:
-                cleanup, positional, named = case._cleanups.pop()
-                case._callCleanup(cleanup, *positional, **named)
-        finally:
-            if runs_loop:
-                case._tearDownAsyncioRunner()
+        if runs_loop:
+            case._tearDownAsyncioRunner()
+    if errors:
+        raise errors[0]
+    return returned
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -135,6 +135,7 @@ def test_a_timeout_that_ends_early_costs_a_preemption_and_is_told(test: Callable
     word = "sleep" if "enough" in test.__name__ else "timeout"
     assert f", only if the {word} of 5 s at line " in headline
     assert " early — tests/" in headline
+    assert "--mazurka-timeouts=last-resort" in result.report(400)
     assert "nothing found among all executions" in result.scope
     assert result.scope.endswith("early timeouts")
 
@@ -175,6 +176,7 @@ def test_a_failure_that_needs_no_early_timeout_is_shown_first(strategy: str) -> 
     assert result.violation is not None
     assert result.violation.message == "AssertionError: 1 == 2 (assert box.n == 2)"
     assert not result.violation.early
+    assert "last-resort" not in result.report()
     assert result.story is not None
     assert all(step.early is None for step in result.story.steps)
 

@@ -6,6 +6,7 @@ import itertools
 import threading
 import time
 import unittest
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from tests.unit.runtime.concurrent_programs import (
 
 import mazurka
 from mazurka.errors import OptionError
+from mazurka.runtime.testing.decorator import run_case
 
 BAD = [known for known in PROGRAMS if known.kind is not None]
 GOOD = [known for known in PROGRAMS if known.kind is None]
@@ -144,6 +146,37 @@ def test_a_case_is_set_up_for_each_execution() -> None:
     Sample("test_fresh").test_fresh()
     with pytest.raises(mazurka.ExplorationFailure, match=r"self\.steps == "):
         Sample("test_wrong").test_wrong()
+
+
+class Untidy(unittest.TestCase):
+    """Its clean-ups fail, all but the one that runs last."""
+
+    __test__ = False
+
+    def setUp(self) -> None:
+        self.ran: list[str] = []
+        self.addCleanup(self.ran.append, "last")
+        self.addCleanup(self.fail, "second clean-up")
+        self.addCleanup(self.fail, "first clean-up")
+
+    def test_tidy(self) -> None:
+        pass
+
+    def test_failing(self) -> None:
+        self.fail("the test itself")
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [(Untidy.test_tidy, "first clean-up"), (Untidy.test_failing, "the test itself")],
+)
+def test_all_clean_ups_of_a_case_run_and_the_first_failure_is_told(
+    function: Callable[[Untidy], None], told: str
+) -> None:
+    case = Untidy(function.__name__)
+    with pytest.raises(AssertionError, match=told):
+        run_case(case, function, (), {})
+    assert case.ran == ["last"]
 
 
 def test_levels_are_reported() -> None:

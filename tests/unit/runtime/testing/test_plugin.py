@@ -24,7 +24,7 @@ import pytest
 
 
 @pytest.fixture
-def account():
+def account(shared):
     made = Account()
     yield made
     assert made.balance == 2, "torn down in each execution"
@@ -99,6 +99,11 @@ def test_skipped():
     pytest.skip("not today")
 
 
+def test_notes(request, shared):
+    # The executions of two tests have asked for this fixture by way of another one.
+    assert len(request._get_active_fixturedef("shared")._finalizers) <= 1
+
+
 def test_untouched():
     assert type(threading.Lock()).__module__ == "_thread"
     assert "mazurka" not in threading.Thread.start.__module__
@@ -116,6 +121,7 @@ RIGHT = [
     "test_parameters[2]",
     "TestClass::test_method",
     "Case::test_marked_case",
+    "test_notes",
     "test_untouched",
 ]
 

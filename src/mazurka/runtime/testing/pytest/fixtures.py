@@ -59,6 +59,7 @@ def make_body(
                 finish_cut(definitions, item._request)
             finally:
                 tear_down(item)
+                forget_finished(definitions)
 
     tear_down(item)
     return body
@@ -154,6 +155,23 @@ def finish_cut(definitions: list[Any], request: Any) -> None:
                 found.finish(request)
             finally:
                 finish_cut(definitions, request)
+
+
+def forget_finished(definitions: list[Any]) -> None:
+    """Let wider fixtures forget the narrow ones of an execution, which have been torn down.
+
+    pytest notes with a fixture who has asked for it, so as to finish those first.  Each execution
+    would add a note, with the request that it keeps alive.
+    """
+    for found in definitions:
+        if found.scope != "function" and found._finalizers:
+            found._finalizers[:] = [one for one in found._finalizers if not _is_narrow(one)]
+
+
+def _is_narrow(finalizer: Any) -> bool:
+    """Whether this finishes a fixture that belongs to one execution."""
+    owner = getattr(getattr(finalizer, "func", None), "__self__", None)
+    return getattr(owner, "scope", None) == "function"
 
 
 def tear_down(item: Any) -> None:
