@@ -86,7 +86,7 @@ def test_a_cell_without_a_common_lock_becomes_unprotected(tmp_path: Path, strate
     reasons = [each.reason for each in verdict.rounds]
     assert reasons
     assert all("`x`" in reason and "model.py:" in reason for reason in reasons)
-    assert any("candidates for a data race: `x`" in note for note in verdict.notes)
+    assert any("may have data races: `x`" in note for note in verdict.notes)
 
 
 @every_strategy

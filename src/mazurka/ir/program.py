@@ -46,6 +46,11 @@ class Role(enum.StrEnum):
     """Another part of a synchronization object: a count, a flag, a position in a queue."""
 
 
+FAR = 1 << 40
+"""A pointer that a program makes of a number n holds FAR + n, which no cell has for its address."""
+NEAR = 1 << 36
+"""Numbers from -NEAR to NEAR can become pointers."""
+
 RACING_ROLES = frozenset({Role.INT, Role.BOOL, Role.POINTER, Role.HANDLE})
 
 
@@ -398,6 +403,8 @@ class Program:
     None: this is the text itself, or no thread is ever stopped."""
     formulas: tuple[DeclaredFormula, ...] = ()
     """The temporal formulas that the model declares."""
+    functions: tuple[str, ...] = field(default=(), compare=False)
+    """The functions that pointers may lead to, for people: the first one is -1, the next -2."""
     remarks: tuple[str, ...] = field(default=(), compare=False)
     """What the reader of the source finds odd, for people; the program does not depend on it."""
 

@@ -78,6 +78,8 @@ def to_json(program: Program) -> dict[str, object]:
             {"cell": cell, **_fields(found)} for cell, found in sorted(program.declared.items())
         ],
     }
+    if program.functions:
+        found["functions"] = list(program.functions)
     if program.formulas:
         found["formulas"] = [_fields(each) for each in program.formulas]
     return found | ({"text": _body_json(program.text)} if program.text is not None else {})
@@ -221,6 +223,7 @@ def from_json(data: object) -> Program:
         sources=top.field("sources").mapping(Reader.text),
         declared=_declared(top, cells),
         formulas=top.field("formulas").each(_formula) if top.has("formulas") else (),
+        functions=top.field("functions").each(Reader.text) if top.has("functions") else (),
     )
     _check_counters(top, program)
     if not top.has("text"):

@@ -5,7 +5,18 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
-from mazurka.ir.program import FINISHED, IDLE, WRONG, Cell, Program, Role, Span, split_lines
+from mazurka.ir.program import (
+    FAR,
+    FINISHED,
+    IDLE,
+    NEAR,
+    WRONG,
+    Cell,
+    Program,
+    Role,
+    Span,
+    split_lines,
+)
 
 Shown: TypeAlias = int | bool | str
 """A value as it appears in a trace: a number, a truth value, or the name of something."""
@@ -59,7 +70,8 @@ def shown_value(program: Program, address: int, value: int) -> Shown:
         case Role.OWNER:
             return "free" if value == 0 else thread_name(program, value - 1)
         case Role.HANDLE:
-            return "None" if value == 0 else thread_name(program, value - 1)
+            nobody = "no thread" if is_c(program) else "None"
+            return nobody if value == 0 else thread_name(program, value - 1)
         case Role.POINTER:
             return name_target(program, value)
         case Role.COUNTER:
@@ -80,6 +92,10 @@ def name_target(program: Program, value: int) -> Shown:
         if not c:
             return name
         return f"the end of {name.removesuffix(END)}" if name.endswith(END) else f"&{name}"
+    if c and 0 <= -1 - value < len(program.functions):
+        return program.functions[-1 - value]
+    if c and abs(value - FAR) <= NEAR:
+        return f"(void *){value - FAR}"
     return "an invalid address" if c and value > 0 else value
 
 

@@ -21,10 +21,10 @@ from mazurka.frontend.c.types import (
     cell_class,
     is_character,
 )
-from mazurka.frontend.c.values import FAR, NEAR, Scalar
+from mazurka.frontend.c.values import Scalar
 from mazurka.frontend.kit.arithmetic import binary, both, conditional, either
 from mazurka.ir.expressions import ZERO, Const, Expr, truth
-from mazurka.ir.program import Check, Fault, Kind
+from mazurka.ir.program import FAR, NEAR, Check, Fault, Kind
 
 
 def convert(low: CLowering, value: Scalar, new: CType, node: tree.Expression) -> Scalar:

@@ -422,7 +422,7 @@ def _name_object(low: CLowering, node: tree.Call, element: CType, suffix: str) -
     """What an object is called in traces: `node@12` is a `struct node` of line 12."""
     short = re.sub(r"\W+", "_", str(element).removeprefix("struct "))
     number = "" if suffix == "1" else f"#{suffix}"
-    thread = "" if low.plan.active else f"{low.plan.name}."
+    thread = "" if low.plan.active else f"{low.thread_title}."
     return f"{thread}{short}@{node.span.line}{number}"
 
 

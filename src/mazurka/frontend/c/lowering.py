@@ -16,7 +16,6 @@ from mazurka.errors import UnsupportedError
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.survey import Survey
 from mazurka.frontend.c.types import (
-    HANDLES,
     CType,
     ElementRow,
     IntegerType,
@@ -293,6 +292,13 @@ class CLowering(ThreadBuilder):
     def frame(self) -> CallFrame:
         return self.frames[-1]
 
+    @property
+    def thread_title(self) -> str:
+        """How this thread is called, apart from others that run the same function."""
+        name, earlier = self.plan.name, self.machine.plans[: self.number]
+        same = 1 + sum(each.name == name for each in earlier)
+        return name if same == 1 else f"{name}#{same}"
+
     def nesting(self, function: tree.CFunction) -> int:
         """How many calls of a function are around the code."""
         here = sum(frame.function is function for frame in self.frames)
@@ -484,8 +490,8 @@ def role_of(type_: CType) -> Role:
     inner = bare(type_)
     if isinstance(inner, PointerType):
         return Role.POINTER
-    if isinstance(inner, SyncType) and inner.name in HANDLES:
-        return Role.INT
+    if isinstance(inner, SyncType) and inner.name in ("pthread_t", "thrd_t"):
+        return Role.HANDLE
     if isinstance(inner, IntegerType) and inner.boolean:
         return Role.BOOL
     return Role.INT

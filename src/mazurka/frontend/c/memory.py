@@ -234,7 +234,7 @@ def thread_variable(low: CLowering, variable: tree.Variable) -> ObjectPlace:
     if found is None:
         address = allocate(
             low.machine,
-            f"{variable.name} of {low.plan.name}",
+            f"{variable.name} of {low.thread_title}",
             variable.type,
             None,
             variable.span,
@@ -252,7 +252,7 @@ def _end_with_thread(low: CLowering, variable: tree.Variable, address: int) -> N
     """A variable whose address is taken is no more when its thread has ended."""
     machine = low.machine
     machine.found.kept_by_threads = True
-    title = f"life of {variable.name} of {low.plan.name}"
+    title = f"life of {variable.name} of {low.thread_title}"
     cell = CellDraft(title, initial=1, high=1, role=Role.SYNC, span=variable.span)
     alive = machine.draft.storage.add(cell)
     machine.mortal.append(MortalRow(address, machine.layouts.cells(variable.type), alive))

@@ -103,7 +103,7 @@ def declare(low: CLowering, variable: tree.Variable) -> ObjectPlace:
     else:
         name = variable.name if frame.depth == 0 else f"{variable.name}#{frame.depth + 1}"
         if exposed:
-            name = f"{name} of {low.plan.name}"
+            name = f"{name} of {low.thread_title}"
         watched = variable.initial is None
         if variable.parameter:
             watched = isinstance(inner, RecordType)

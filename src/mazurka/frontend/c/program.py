@@ -94,7 +94,8 @@ def _settle(
         found = _collect(machine)
         if found == expected:
             program = machine.draft.assemble(machine.plans, automata)
-            return replace(program, sources=dict(unit.sources))
+            functions = tuple(each.name for each in machine.functions)
+            return replace(program, sources=dict(unit.sources), functions=functions)
         same = found.without_addresses() == expected.without_addresses()
         expected = found if same else found.without_addresses()
     raise MazurkaError(

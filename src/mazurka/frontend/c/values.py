@@ -13,10 +13,6 @@ from mazurka.frontend.c.types import CType
 from mazurka.frontend.kit.arithmetic import binary, both
 from mazurka.ir.expressions import ZERO, Binary, Const, Element, Expr, Load
 
-FAR = 1 << 40
-"""A number n that is converted to a pointer becomes FAR + n."""
-NEAR = 1 << 36
-"""Numbers from -NEAR to NEAR can become pointers."""
 NOWHERE = 1 << 44
 """A pointer that was never set."""
 MOST_KEYS = 16

@@ -263,7 +263,7 @@ class TransactionSearch:
             yield f"not shown to be protected (--movers {movers}): {join_names(exposed)}"
         elif "race" not in self.options.properties:
             yield (
-                f"candidates for a data race: {join_names(exposed)}; `--property race` tells"
+                f"may have data races: {join_names(exposed)}; `--property race` tells"
                 " whether two accesses can really meet"
             )
         else:
