@@ -9,6 +9,7 @@ from searching import MEMORY, ORDERS
 from tests.unit.ir.programs import modular_counters
 
 from mazurka.compiled.memory import Area
+from mazurka.deadline import TimeLimitError
 from mazurka.ir.native.step import native
 from mazurka.ir.program import Program
 from mazurka.search import SearchOptions, SearchResult, Silent
@@ -26,6 +27,20 @@ def make(program: Program, order: str, limit: int = MEMORY) -> BreadthFirst | De
 def empty_store(limit: int, *, words: int = 1, inline: bool = True) -> Store:
     block = Area(blocks.BLOCK_WORDS)
     return Store(block, words, inline=inline, limit_bytes=limit, observer=Silent())
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_counts_are_kept_if_time_is_up_while_it_grows(
+    order: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def be_late(store: Store, old: Area) -> None:
+        raise TimeLimitError("the time limit was reached")
+
+    monkeypatch.setattr(Store, "enter_states", be_late)
+    result = make(modular_counters(5, 11), order).run()
+    assert result.limits == ("time",)
+    assert FIRST_CAPACITY // 2 < result.statistics.states < FIRST_CAPACITY
+    assert result.statistics.transitions > 0
 
 
 @pytest.mark.parametrize("order", ORDERS)

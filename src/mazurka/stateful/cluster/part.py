@@ -44,6 +44,8 @@ SENT_ROOM = 1 << 18
 """How many states that were sent are remembered at most; a power of two."""
 SMALL_SHARE = 8
 """Outboxes and what was sent take at most one part in so many of the memory each."""
+CROWDED_SHARE = 4
+"""A worker that is alone asks for others when it has used one part in so many of its memory."""
 FINDING_ROOM = 1 << 10
 SAMPLED_STATES, SAMPLED_SOURCES, SAMPLED_STEPS = 1 << 13, 1 << 11, 1 << 13
 """Of how many states a placement is chosen, from how many steps are tried, and how many of these
@@ -110,6 +112,8 @@ class PartReport:
     received: int
     """How many have ever come."""
     ends: int
+    is_crowded: bool
+    """Whether much of the memory is used up."""
     out_of_memory: bool
     table_bytes: int
     other_bytes: int
@@ -245,7 +249,13 @@ class StatePart:
     def goes_on_alone(self, large: int) -> bool:
         """Whether the next level can be begun without asking anybody."""
         size = self.store.size - self.levels[-1]
-        return self.placement is None and size > 0 and (size < large or self.parts == 1)
+        if self.placement is not None or size == 0:
+            return False
+        return self.parts == 1 or (size < large and not self.is_crowded)
+
+    @property
+    def is_crowded(self) -> bool:
+        return self.store.used_bytes() + self.other_bytes() > self.limit_bytes // CROWDED_SHARE
 
     def expand_level(self, last: int) -> int:
         """Expand states until there were so many transitions; why it stopped."""
@@ -353,16 +363,19 @@ class StatePart:
 
     def go_back(self, level: int, words: Sequence[int]) -> tuple[tuple[int, ...], Move] | None:
         """A state of a level, and a move that leads from it to a given state; None if there is
-        none in this part."""
+        none in this part.  The worker may be in the midst of a level, and goes on there."""
         numbers = self.numbers
+        here = numbers[blocks.POSITION], numbers[blocks.END]
         for offset, word in enumerate(words):
             self.view.kept[blocks.TARGET].words[offset] = word
         numbers[blocks.JOB] = blocks.JOB_GO_BACK
         numbers[blocks.POSITION], numbers[blocks.END] = self.levels[level], self.levels[level + 1]
-        if self.kernel(self.view.block.address) == blocks.DONE:
+        reason, found = self.kernel(self.view.block.address), numbers[blocks.POSITION]
+        numbers[blocks.POSITION], numbers[blocks.END] = here
+        if reason == blocks.DONE:
             return None
         move = Move(numbers[blocks.MOVE_THREAD], numbers[blocks.MOVE_CHOICE])
-        return self.words_at(numbers[blocks.POSITION]), move
+        return self.words_at(found), move
 
     # --- what it has --------------------------------------------------------------------------
 
@@ -405,6 +418,7 @@ class StatePart:
             sent=tuple(self.sent),
             received=self.received,
             ends=numbers[blocks.ENDS],
+            is_crowded=self.is_crowded,
             out_of_memory=out_of_memory or used + self.other_bytes() > self.limit_bytes,
             table_bytes=used,
             other_bytes=self.other_bytes(),

@@ -9,8 +9,8 @@ are counted: a state that was sent and has not come ends the run with an error.
 searches are small.  When a level is large, all get their share of the states found so far, and it
 is chosen from these who is to have which (`mazurka.stateful.cluster.placement`).
 
-The next round is asked for before the batches of the last one are delivered, so that workers need
-not wait for each other within a level.
+In large levels the next round is asked for before the batches of the last one are delivered, so
+that workers need not wait for each other within a level.
 
 **The same answer as of one process.**  A level is the set of states at one distance from the
 initial state, wherever they lie.  What is reported of it is chosen by rank
@@ -41,8 +41,8 @@ from mazurka.stateful.searches.levels import LevelConductor
 SHARED_LEVEL = 1 << 14
 """The size of a level from which on states are shared out."""
 LARGE_LEVEL = 1 << 12
-"""If so many states are left for each worker, a second round is asked for before the first one has
-ended."""
+"""If so many states are left for each worker, and more than a round is expected to expand, a second
+round is asked for before the first one has ended."""
 LONGER_ROUND = 4
 """Rounds are longer than the slices of one process by this factor: each takes some messages."""
 UNLIMITED = 1 << 62
@@ -134,20 +134,26 @@ class ClusterSearch:
 
     def do_round(self, budget: int) -> bool:
         """Deliver what one more round has found; whether the search is over."""
-        large = self.left > self.crew.size * LARGE_LEVEL
-        wanted = 2 if large and len(self.at_work) > 1 else 1
-        while len(self.rounds) < wanted:
-            self.rounds.append(self.ask_to_expand(budget))
+        while len(self.rounds) < self.wanted_rounds(budget):
+            self.rounds.append(self.ask_to_expand(self.level, budget))
         first = self.rounds.pop(0)
         self.deliver(first)
         self.look_at(self.crew.get(first.reports))
         self.left = self.total(lambda report: report.left)
         if self.is_out_of_memory():
             return self.conductor.out_of_memory()
-        return self.left == 0 and self.next_level()
+        return self.left == 0 and self.next_level(budget)
 
-    def ask_to_expand(self, budget: int) -> PartRound:
-        asked = self.level, budget, not self.conductor.hang_found, self.shared_level
+    def wanted_rounds(self, budget: int) -> int:
+        """How many rounds to have under way: two where one will hardly complete the level."""
+        workers = len(self.at_work)
+        transitions = self.total(lambda report: report.transitions)
+        expected = self.left * transitions // max(self.states, 1)
+        large = self.left > workers * LARGE_LEVEL and expected > workers * budget
+        return 2 if large and workers > 1 else 1
+
+    def ask_to_expand(self, level: int, budget: int) -> PartRound:
+        asked = level, budget, not self.conductor.hang_found, self.shared_level
         answers = [
             self.crew.ask(worker, "expand", *asked, answers=1 + self.crew.size)
             for worker in self.at_work
@@ -163,8 +169,14 @@ class ClusterSearch:
                 batches = [sent.batches[other][worker] for other in workers if other != worker]
                 self.stored[-1] += self.crew.ask(worker, "receive", *batches)
 
-    def next_level(self) -> bool:
-        """Go on to the states found last; whether the search is over."""
+    def next_level(self, budget: int) -> bool:
+        """Go on to the states found last; whether the search is over.
+
+        Each worker begins the next level when it has stored what the others have sent, without
+        waiting for anybody to hear of that.  If the search ends here, nobody looks at what it finds
+        there."""
+        self.deliver_rounds()
+        ahead = [self.ask_to_expand(self.level + 1, budget)] if len(self.at_work) > 1 else []
         self.await_deliveries()
         self.require_complete()
         if self.is_out_of_memory():
@@ -173,11 +185,15 @@ class ClusterSearch:
         if self.conductor.settle() or states == self.known:
             return True
         self.left = states - self.known
-        if len(self.at_work) < self.crew.size and self.left >= self.shared_level:
+        if len(self.at_work) < self.crew.size and self.is_large():
             self.share_out()
-        self.known = states
+        self.known, self.rounds = states, ahead
         self.level += 1
         return self.is_out_of_memory() and self.conductor.out_of_memory()
+
+    def is_large(self) -> bool:
+        """Whether one worker should not go on alone."""
+        return self.left >= self.shared_level or self.reports[0].is_crowded
 
     def share_out(self) -> None:
         """Let every worker have its share of the states known so far."""
@@ -191,12 +207,15 @@ class ClusterSearch:
         if self.states != before and not self.is_out_of_memory():
             raise InternalError(f"of {before:,} states {self.states:,} were shared out")
 
-    def await_deliveries(self) -> None:
-        """Wait until everything that was asked for in this level has been done."""
+    def deliver_rounds(self) -> None:
+        """Have everything delivered that was found in this level."""
         while self.rounds:
             following = self.rounds.pop(0)
             self.deliver(following)
             self.look_at(self.crew.get(following.reports))
+
+    def await_deliveries(self) -> None:
+        """Wait until everything that was sent in this level has been stored."""
         for handles in self.stored:
             self.look_at(self.crew.get(handles))
         self.stored.clear()
