@@ -19,11 +19,12 @@ from mazurka.ir.remembering import share_interpreter
 from mazurka.stateful.reference.cartesian import Cartesian, explore_cartesian
 from mazurka.stateful.reference.full import StateSpace, explore
 from mazurka.stateful.variants import CycleRule, Finished
+from tests.soundness.amounts import shares
 from tests.soundness.reductions import Subject
 
 STATES = 300
 """Programs with more states are left out: the interpreter is slow."""
-PROGRAMS = 160
+PROGRAMS = shares(80)
 """Half of them from each generator."""
 PORTION = 20
 

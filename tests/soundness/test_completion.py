@@ -21,11 +21,12 @@ from mazurka.stateful.reference.cpc import Transactions, assert_theorem_2, explo
 from mazurka.stateful.reference.full import StateSpace, explore
 from mazurka.stateful.searches.transactions import TransactionSearch
 from mazurka.stateful.variants import Completion, Transaction
+from tests.soundness.amounts import shares
 from tests.soundness.reductions import Subject
 
 STATES = 800
 """Programs with more states are left out: the interpreter is slow."""
-PROGRAMS = 60
+PROGRAMS = shares(30)
 """Half of them from each generator."""
 PORTION = 15
 

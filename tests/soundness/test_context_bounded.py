@@ -13,6 +13,7 @@ import pytest
 from mazurka.stateless.explored import Explored, RunOptions
 from mazurka.stateless.iterative import explore, find_search
 from mazurka.stateless.runs import Decider
+from tests.soundness.amounts import shares
 from tests.soundness.simulated_threads import (
     TURNS,
     late_program,
@@ -29,7 +30,7 @@ from tests.soundness.whole_runs import (
 )
 from tests.unit.stateless.simulated import Simulated
 
-PROGRAMS = 240
+PROGRAMS = shares(120)
 PORTION = 40
 SCHEDULES = 900
 """Programs with more schedules are left out."""
@@ -75,7 +76,7 @@ def completed(
 
 def test_programs_are_varied() -> None:
     several = [whole for first in range(0, PROGRAMS, PORTION) for _, _, whole in programs(first)]
-    assert len(several) >= 200
+    assert len(several) >= 5 * PROGRAMS // 6
     assert max(len(whole) for whole in several) > 40
     assert {0, 1, 2, 3} <= {least for whole in several for least in whole.values()}
 
@@ -149,7 +150,7 @@ def test_some_executions_need_early_timeouts_and_some_do_not() -> None:
         assert every is not None
         assert set(whole) <= set(every)
         fewer += 0 < len(whole) < len(every)
-    assert fewer > 20
+    assert fewer > PROGRAMS // 12
 
 
 @pytest.mark.parametrize("algorithm", ["algorithm-1", "algorithm-2", "cb-dfs"])
@@ -180,7 +181,7 @@ def test_failures_without_early_timeouts_come_with_the_fewest_preemptions() -> N
             assert program.early == 0, seed
             assert whole[execution(program.log)] == failing.preemptions, seed
             failures += 1
-    assert failures > 5
+    assert failures > PROGRAMS // 48
 
 
 def _all_failures(program: Simulated, algorithm: str) -> Explored:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from mazurka.ir.passes.liveness import reset_dead_locals
 from mazurka.stateful.beyond_memory import disk_search
+from tests.soundness.amounts import shares
 from tests.soundness.disk_searches import (
     difference,
     require_no_proof,
@@ -22,7 +23,7 @@ from tests.soundness.symmetric_programs import symmetric_program
 
 
 @pytest.mark.parametrize("most_runs", [2, 16])
-@settings(random_programs, max_examples=20)
+@settings(random_programs, max_examples=shares(10))
 @given(rng=st.randoms(use_true_random=False), faults=st.booleans())
 def test_counts_and_verdicts_are_those_in_memory(most_runs: int, rng: Random, faults: bool) -> None:
     program = reset_dead_locals(random_program(rng, faults=faults))
@@ -33,7 +34,7 @@ def test_counts_and_verdicts_are_those_in_memory(most_runs: int, rng: Random, fa
         assert difference(program) is None
 
 
-@settings(random_programs, max_examples=25)
+@settings(random_programs, max_examples=shares(13))
 @given(rng=st.randoms(use_true_random=False))
 def test_counterexamples_are_real_and_shortest(rng: Random) -> None:
     program = reset_dead_locals(random_program(rng))
@@ -41,7 +42,7 @@ def test_counterexamples_are_real_and_shortest(rng: Random) -> None:
         require_shortest(program)
 
 
-@settings(random_programs, max_examples=20)
+@settings(random_programs, max_examples=shares(10))
 @given(rng=st.randoms(use_true_random=False), faults=st.booleans())
 def test_bits_prove_nothing_and_find_only_what_is_there(rng: Random, faults: bool) -> None:
     program = reset_dead_locals(random_program(rng, faults=faults))

@@ -23,6 +23,7 @@ from mazurka.stateless.reduction.optimal_dpor import WakeupTrees
 from mazurka.stateless.reduction.sleep_sets import ScheduleSearch, SleepSets
 from mazurka.stateless.reduction.source_dpor import SourceSets
 from mazurka.stateless.runs import choice_of, thread_of
+from tests.soundness.amounts import shares
 from tests.soundness.reductions import Subject
 from tests.soundness.replaying import replays
 from tests.soundness.schedules import (
@@ -36,7 +37,7 @@ STATES = 400
 """Programs with more states are left out: a schedule search sees each of them many times."""
 PREFIXES = 3000
 """Programs with more prefixes of traces are not counted."""
-PROGRAMS = 160
+PROGRAMS = shares(80)
 PORTION = 20
 
 ONE_EACH = (SleepSets, SleepingReduction, SourceSets, WakeupTrees)

@@ -12,10 +12,11 @@ from mazurka.ir.program import Program
 from mazurka.search import SearchOptions
 from mazurka.search.registry import load_strategy, strategy_names
 from mazurka.stateful.reference.full import StateSpace, explore
+from tests.soundness.amounts import shares
 from tests.soundness.reductions import SECONDS, Agreement, Oracle, Subject, compare, consult
 from tests.soundness.watching import MESSAGE, unequal_pair, watched
 
-PROGRAMS = 160
+PROGRAMS = shares(80)
 PORTION = 80
 STATES = 400
 SCHEDULED_STATES = 120

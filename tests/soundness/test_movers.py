@@ -14,6 +14,7 @@ from mazurka.search.reading import Reading
 from mazurka.stateful.reference.cpc import explore_transactions
 from mazurka.stateful.reference.full import explore
 from mazurka.stateful.variants import Completion
+from tests.soundness.amounts import shares
 from tests.soundness.mover_models import MARKS, MODELS, expected_movers, program_of
 from tests.soundness.mover_properties import MoverTable, movers_by_line, table
 from tests.soundness.reductions import Subject
@@ -21,7 +22,7 @@ from tests.soundness.reductions import Subject
 CORPUS = Path(__file__).parent.parent / "corpus"
 STATES = 400
 """Programs with more states are left out: all pairs of steps are looked at."""
-PROGRAMS = 120
+PROGRAMS = shares(60)
 PORTION = 30
 SOUND = (Completion.CYCLES, Completion.COMMIT_POINTS, Completion.EVERY_STATE)
 

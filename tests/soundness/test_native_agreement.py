@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from mazurka.ir.passes.validate import validate
 from mazurka.stateful.reference.full import explore
 from tests.soundness.agreement import disagreement
+from tests.soundness.amounts import shares
 from tests.soundness.profiles import random_programs
 from tests.soundness.random_programs import random_program
 from tests.soundness.variants import VARIANTS, difference
@@ -21,7 +22,7 @@ STATES = 800
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@settings(random_programs, max_examples=40)
+@settings(random_programs, max_examples=shares(20))
 @given(rng=st.randoms(use_true_random=False), faults=st.booleans())
 def test_native_code_agrees_with_the_interpreter(variant: str, rng: Random, faults: bool) -> None:
     program = VARIANTS[variant](random_program(rng, faults=faults))
@@ -29,7 +30,7 @@ def test_native_code_agrees_with_the_interpreter(variant: str, rng: Random, faul
     assert disagreement(program, STATES) is None
 
 
-@settings(random_programs, max_examples=12)
+@settings(random_programs, max_examples=shares(6))
 @given(rng=st.randoms(use_true_random=False), faults=st.booleans())
 def test_numbers_of_64_bits_wrap_around_alike(rng: Random, faults: bool) -> None:
     raw = random_program(rng, faults=faults, wide=True)
@@ -38,7 +39,7 @@ def test_numbers_of_64_bits_wrap_around_alike(rng: Random, faults: bool) -> None
     assert difference(raw, VARIANTS["prepared"](raw), STATES // 2) is None
 
 
-@settings(random_programs, max_examples=150)
+@settings(random_programs, max_examples=shares(75))
 @given(rng=st.randoms(use_true_random=False), faults=st.booleans())
 def test_passes_change_nothing_that_can_be_seen(rng: Random, faults: bool) -> None:
     raw = random_program(rng, faults=faults)
@@ -47,7 +48,7 @@ def test_passes_change_nothing_that_can_be_seen(rng: Random, faults: bool) -> No
         assert difference(raw, change(raw), STATES, whole) is None
 
 
-@settings(random_programs, max_examples=100)
+@settings(random_programs, max_examples=shares(50))
 @given(rng=st.randoms(use_true_random=False), faults=st.booleans())
 def test_folding_and_lock_proofs_keep_the_state_graph(rng: Random, faults: bool) -> None:
     raw = random_program(rng, faults=faults)

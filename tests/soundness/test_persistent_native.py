@@ -15,11 +15,12 @@ from mazurka.stateful.reference.full import StateSpace, explore
 from mazurka.stateful.reference.stubborn import explore_persistent
 from mazurka.stateful.searches.persistent import Sets, search_persistent
 from mazurka.stateful.variants import Proviso, Relation
+from tests.soundness.amounts import shares
 from tests.soundness.reductions import Agreement, Subject, compare_all, consult
 from tests.soundness.replaying import replays
 
 STATES = 300
-PROGRAMS = 120
+PROGRAMS = shares(60)
 PORTION = 15
 FIRST = 11_000
 OPTIONS = SearchOptions(properties=frozenset({"assert", "deadlock"}), stop_at_first=False)

@@ -19,16 +19,17 @@ from mazurka.ir.program import Edge, Kind, Program
 from mazurka.stateful.reference.full import StateSpace, explore
 from mazurka.stateful.reference.stubborn import PersistentSets, StubbornSearch, explore_persistent
 from mazurka.stateful.variants import Proviso, Relation
+from tests.soundness.amounts import shares
 from tests.soundness.persistent_sets import Space, refuted, small_programs
 from tests.soundness.queue_bounds import is_full_queue
 from tests.soundness.random_programs import random_program
 
 STATES = 200
 """Programs with more states are left out: the interpreter is slow."""
-PROGRAMS = 120
+PROGRAMS = shares(60)
 """Half of them from each generator."""
 PORTION = 20
-RESTARTING = 60
+RESTARTING = shares(30)
 """Programs that start threads again."""
 
 portions = pytest.mark.parametrize("first", range(0, PROGRAMS, PORTION))

@@ -15,12 +15,13 @@ from mazurka.stateless import iterative
 from mazurka.stateless.bounded.algorithm2 import Algorithm2
 from mazurka.stateless.bounded.bounded_search import BoundedNode
 from mazurka.stateless.search import NOBODY
+from tests.soundness.amounts import shares
 from tests.soundness.python_agreement import compare
 from tests.soundness.python_runs import module_of
 from tests.soundness.random_python import TOOLS, random_source
 
-PROGRAMS = 36
-TIMED_PROGRAMS = 12
+PROGRAMS = shares(18)
+TIMED_PROGRAMS = shares(6)
 PORTION = 6
 SCHEDULES = 150
 """Programs with more schedules are left out."""

@@ -12,6 +12,7 @@ import pytest
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.python import arguments
 from mazurka.frontend.python.lowering import Lowering
+from tests.soundness.amounts import shares
 from tests.soundness.random_readings import Reading, as_model, as_real, random_reading
 from tests.soundness.reading_agreement import (
     ALGORITHMS,
@@ -21,9 +22,9 @@ from tests.soundness.reading_agreement import (
 )
 from tests.soundness.value_readings import random_value_reading
 
-PROGRAMS = 40
+PROGRAMS = shares(20)
 PORTION = 10
-VALUES = 12
+VALUES = shares(6)
 RUNS = 60
 """Programs with more runs are left out."""
 DEFAULT = ("a = 1", "def f(n=a):", "    global a", "    a = n", "a = 2", "threads = [<<f|>>]")

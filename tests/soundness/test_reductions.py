@@ -9,6 +9,7 @@ import pytest
 
 from mazurka.ir.passes.validate import validate
 from mazurka.search.registry import load_strategy, strategy_names
+from tests.soundness.amounts import shares
 from tests.soundness.reductions import (
     CHOOSING,
     STOPPING,
@@ -21,7 +22,7 @@ from tests.soundness.reductions import (
 EXPLICIT = [*strategy_names("stateful"), *strategy_names("stateless")]
 """`test_circuits.py` compares those of the symbolic engine."""
 REDUCTIONS = [name for name in EXPLICIT if name != "full"]
-PROGRAMS = 120
+PROGRAMS = shares(60)
 """Half of them from each generator; `benchmarks/reductions.py` compares thousands."""
 PORTION = 30
 CHOOSING_PROGRAMS = 15

@@ -11,13 +11,14 @@ from mazurka.ir.passes.validate import validate
 from mazurka.ir.program import Program
 from mazurka.search.registry import load_strategy, strategy_names
 from mazurka.stateful.reference.full import StateSpace, explore
+from tests.soundness.amounts import shares
 from tests.soundness.disciplined_programs import disciplined_program
 from tests.soundness.random_programs import random_program
 from tests.soundness.reductions import Agreement, compare_all, consult
 from tests.soundness.restarting import with_restart
 from tests.soundness.variants import VARIANTS, difference, prepared
 
-PROGRAMS = 120
+PROGRAMS = shares(60)
 PORTION = 30
 STATES = 400
 EXPLICIT = [*strategy_names("stateful"), *strategy_names("stateless")]

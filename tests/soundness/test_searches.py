@@ -18,6 +18,7 @@ from mazurka.search.registry import load_strategy
 from mazurka.stateful.reference.full import explore
 from mazurka.stateful.searches import conduct
 from mazurka.stateful.searches.minimize import FewestSwitches, fewest_steps, fewest_switches
+from tests.soundness.amounts import shares
 from tests.soundness.mover_models import program_of
 from tests.soundness.profiles import random_programs
 from tests.soundness.random_programs import random_program
@@ -33,7 +34,7 @@ def search(program: Program, order: str, **options: object) -> SearchResult:
 
 
 @pytest.mark.parametrize("order", ["dfs", "bfs"])
-@settings(random_programs, max_examples=60)
+@settings(random_programs, max_examples=shares(30))
 @given(rng=st.randoms(use_true_random=False), faults=st.booleans())
 def test_counts_and_verdict_are_the_oracles(order: str, rng: Random, faults: bool) -> None:
     program = reset_dead_locals(random_program(rng, faults=faults))
@@ -77,7 +78,7 @@ def test_a_schedule_passes_a_failed_assertion_only_if_nobody_asked_for_it() -> N
     assert not replays(program, found)
 
 
-@settings(random_programs, max_examples=40)
+@settings(random_programs, max_examples=shares(20))
 @given(rng=st.randoms(use_true_random=False))
 def test_breadth_first_counterexamples_are_shortest(rng: Random) -> None:
     program = reset_dead_locals(random_program(rng))
@@ -148,7 +149,7 @@ def switches_by_brute_force(program: Program, violation: Violation) -> int:
     raise AssertionError("not found")
 
 
-@settings(random_programs, max_examples=25)
+@settings(random_programs, max_examples=shares(13))
 @given(rng=st.randoms(use_true_random=False))
 def test_minimized_counterexamples_have_the_fewest_switches(rng: Random) -> None:
     program = reset_dead_locals(random_program(rng))
@@ -172,7 +173,7 @@ def test_minimized_counterexamples_have_the_fewest_switches(rng: Random) -> None
     assert (early or interrupted.find(SearchOptions(), below=switches + 1)) == best
 
 
-@settings(random_programs, max_examples=15)
+@settings(random_programs, max_examples=shares(8))
 @given(rng=st.randoms(use_true_random=False))
 def test_shortened_counterexamples_are_shortest_for_their_violation(rng: Random) -> None:
     program = reset_dead_locals(random_program(rng))

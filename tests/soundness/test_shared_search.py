@@ -19,10 +19,11 @@ from mazurka.runtime.exploring.workers.search import SharedAlgorithm2
 from mazurka.runtime.exploring.workers.table import EXECUTIONS, SharedTable
 from mazurka.stateless.explored import RunOptions
 from mazurka.stateless.runs import Decider, Ended, Operation
+from tests.soundness.amounts import shares
 from tests.soundness.simulated_threads import random_program
 from tests.soundness.whole_runs import Execution, Watched, executions
 
-PROGRAMS = 120
+PROGRAMS = shares(60)
 PORTION = 20
 SCHEDULES = 900
 STATES = 50_000

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mazurka.stateful.variants import Proviso
+from tests.soundness.amounts import shares
 from tests.soundness.profiles import random_programs
 from tests.soundness.renaming import (
     RELATIONS,
@@ -24,7 +25,7 @@ from tests.soundness.renaming import (
 seeds = st.integers(0, 2**32)
 
 
-@settings(random_programs, max_examples=40)
+@settings(random_programs, max_examples=shares(20))
 @given(seed=seeds, faults=st.booleans(), leaks=st.booleans())
 def test_renamings_map_steps_to_steps(seed: int, faults: bool, leaks: bool) -> None:
     subject = draw_subject(Random(seed), faults=faults, leaks=leaks)
@@ -32,7 +33,7 @@ def test_renamings_map_steps_to_steps(seed: int, faults: bool, leaks: bool) -> N
         require_automorphisms(subject)
 
 
-@settings(random_programs, max_examples=40)
+@settings(random_programs, max_examples=shares(20))
 @given(seed=seeds, faults=st.booleans(), order=st.sampled_from(("dfs", "bfs")))
 def test_one_state_of_each_set_of_renamings_is_searched(
     seed: int, faults: bool, order: str
@@ -43,7 +44,7 @@ def test_one_state_of_each_set_of_renamings_is_searched(
 
 
 @pytest.mark.parametrize("strategy", RELATIONS)
-@settings(random_programs, max_examples=20)
+@settings(random_programs, max_examples=shares(10))
 @given(seed=seeds, faults=st.booleans(), proviso=st.sampled_from(Proviso))
 def test_persistent_sets_lose_nothing(
     strategy: str, seed: int, faults: bool, proviso: Proviso
@@ -53,7 +54,7 @@ def test_persistent_sets_lose_nothing(
         require_persistent(subject, strategy, proviso)
 
 
-@settings(random_programs, max_examples=25)
+@settings(random_programs, max_examples=shares(13))
 @given(
     seed=seeds,
     faults=st.booleans(),
@@ -68,7 +69,7 @@ def test_chains_of_starts_and_joins_lose_nothing(
         require_gathered(subject, strategy, proviso)
 
 
-@settings(random_programs, max_examples=25)
+@settings(random_programs, max_examples=shares(13))
 @given(seed=seeds, faults=st.booleans(), order=st.sampled_from(("dfs", "bfs")))
 def test_classes_that_share_cells(seed: int, faults: bool, order: str) -> None:
     subject = draw_keeping(Random(seed), faults=faults)
