@@ -16,6 +16,9 @@ from types import FunctionType, ModuleType
 
 import pytest
 
+import tests.plain_asserts  # noqa: F401 - before anything of Mazurka's is imported
+
+# isort: split
 from mazurka.compiled.cache import KERNELS, kernel
 from mazurka.ir.native import step
 from mazurka.runtime.rewrite.live_functions import Group, Space, live_functions

@@ -29,7 +29,7 @@ STATES = 200
 PROGRAMS = shares(60)
 """Half of them from each generator."""
 PORTION = 20
-RESTARTING = shares(30)
+RESTARTING = 60
 """Programs that start threads again."""
 
 portions = pytest.mark.parametrize("first", range(0, PROGRAMS, PORTION))

@@ -9,6 +9,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.soundness.amounts import shares
 from tests.soundness.disciplined_programs import disciplined_program
 from tests.soundness.profiles import random_programs
 from tests.soundness.random_programs import random_program
@@ -259,14 +260,14 @@ def _problem(protection: Protection, address: int, state: State, step: Step) -> 
     return None
 
 
-@settings(random_programs, max_examples=60)
+@settings(random_programs, max_examples=shares(30))
 @given(seed=st.integers(0, 2**32), faults=st.booleans(), merge=st.sampled_from((None, True, False)))
 def test_promises_hold_on_random_programs(seed: int, faults: bool, merge: bool | None) -> None:
     program = random_program(Random(seed), faults=faults)
     assert broken_promise(program if merge is None else prepare(program, merge=merge)) is None
 
 
-@settings(random_programs, max_examples=80)
+@settings(random_programs, max_examples=shares(40))
 @given(seed=st.integers(0, 2**32), merge=st.booleans())
 def test_promises_hold_on_programs_with_locks(seed: int, merge: bool) -> None:
     assert broken_promise(prepare(disciplined_program(Random(seed)), merge=merge)) is None

@@ -46,9 +46,10 @@ def row_with(beside: Figures = BESIDE) -> Measured[Case]:
 
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same models with constants so small that a run takes no time."""
+    """The same models with constants so small that a run takes no time, and is not optimized."""
     small = tuple(replace(case, constants=TINY[case.name], quick=TINY[case.name]) for case in CASES)
     monkeypatch.setattr("mazurka.bench.speed.CASES", small)
+    monkeypatch.setattr(spin, "COMPILE_FLAGS", ("-O0", *spin.COMPILE_FLAGS[1:]))
 
 
 @pytest.fixture

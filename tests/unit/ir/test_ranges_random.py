@@ -7,6 +7,7 @@ from collections import deque
 
 import pytest
 from random_automata import Converting, random_program, without_limits
+from tests.soundness.amounts import shares
 
 from mazurka.errors import MazurkaError
 from mazurka.ir import interpreter
@@ -56,7 +57,7 @@ def essence(step: Step) -> tuple[object, ...]:
     return step.outcome, step.state, step.footprint_reads, step.footprint_writes, fault
 
 
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", range(shares(5)))
 def test_random_programs(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # Random atomic sections often never end; it need not take long to find out.
     monkeypatch.setattr(interpreter, "ATOMIC_LIMIT", 40)

@@ -124,7 +124,7 @@ def _bindings(
     """Yield where modules have names for objects, and what to put there, by their identities."""
     none = wanted.keys().isdisjoint
     for module_name, module in list(sys.modules.items()):
-        if not is_module(module) or exempt(module_name):
+        if exempt(module_name) or not is_module(module):
             continue
         space = names_in(module)
         if not none(map(id, space.values())):

@@ -16,6 +16,7 @@ import threading
 from _thread import get_ident
 from collections.abc import Callable, Sequence
 from contextvars import Context
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from mazurka.runtime.core import daemons, spinning
@@ -85,7 +86,7 @@ class RealProgram:
         self._takeover.everything(self._test)
         registry.install(self.undo)
         self.excepthook = threading.excepthook
-        self.undo.names(pairs, lambda name: is_strange(name) or name in _KEPT)
+        self.undo.names(pairs, _is_exempt)
         self._stop_collecting()
         self.state = ProcessState()  # with what has been changed for the exploration
         self.undo.append(self.state.restore)
@@ -232,3 +233,9 @@ class RealProgram:
 
 
 _KEPT = frozenset({"threading", "_thread", "_queue", "importlib._bootstrap", "logging"})
+
+
+@lru_cache(maxsize=8192)
+def _is_exempt(module: str) -> bool:
+    """Whether a module keeps its names for what is replaced; asked of all, twice an exploration."""
+    return is_strange(module) or module in _KEPT

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.soundness.amounts import shares
 from tests.unit.frontend.python.model_exploration import PRELUDE, explore
 from tests.unit.frontend.python.random_code import CodeWriter
 
@@ -25,7 +26,7 @@ def run_by_python(code: str) -> dict[str, int]:
     return values | {f"arr[{place}]": value for place, value in enumerate(scope["arr"])}
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(shares(30)))
 @pytest.mark.parametrize("merge", [True, False])
 def test_sequential_code_gives_the_values_that_python_gives(seed: int, merge: bool) -> None:
     code = CodeWriter(seed).module()
@@ -37,7 +38,7 @@ def test_sequential_code_gives_the_values_that_python_gives(seed: int, merge: bo
         assert expected.get(name, value) == value, (name, code)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(shares(30)))
 def test_statements_of_the_module_leave_the_values_that_python_leaves(seed: int) -> None:
     code = CodeWriter(seed).module_statements()
     program = elaborate(PRELUDE + code, "model.py")

@@ -339,7 +339,7 @@ def endless_loop() -> None:
 )
 def test_interrupted(test: Callable[[], None], workers: int) -> None:
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    signal.setitimer(signal.ITIMER_REAL, 1.0)
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
     try:
         with pytest.raises(KeyboardInterrupt):
             mazurka.explore(test, preemptions=None, max_steps=10**9, workers=workers, patience=60)
