@@ -7,7 +7,7 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from itertools import chain
@@ -27,6 +27,13 @@ from mazurka.stateful import auto
 
 TESTS = Path(__file__).parent
 COLLECTED: dict[str, ModuleType] = {}
+UNUSED = frozenset(
+    {
+        *("hypothesis", "jsonschema", "referencing", "execnet", "xdist", "pygments"),
+        *("llvmlite", "numba", "numpy", "rich", "typer", "yaml"),
+    }
+)
+"""Packages of which no program that tests explore runs anything."""
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -211,13 +218,18 @@ def written_modules(
 def present_functions() -> Iterator[None]:
     """Let explorations set traps in the functions of modules that are there (`present_module`).
 
-    Nobody calls the thousands of functions of other tests, and each would get a trap, and lose it,
-    in each exploration."""
+    Nobody calls the thousands of functions of other tests, nor those of packages that only tests
+    and Mazurka use, and each would get a trap, and lose it, in each exploration."""
     by_namespace = live_functions.by_namespace
+
+    @cache
+    def is_unused(name: object) -> bool:
+        return type(name) is str and name.partition(".")[0] in UNUSED
 
     def find_present() -> Iterator[tuple[Space, Group]]:
         for space, group in by_namespace():
-            if space.get("__name__") not in COLLECTED or space["__name__"] in sys.modules:
+            name = space.get("__name__")
+            if not is_unused(name) and (name not in COLLECTED or name in sys.modules):
                 yield space, group
 
     with pytest.MonkeyPatch.context() as patch:

@@ -23,6 +23,7 @@ import threading
 from collections import defaultdict, deque
 from collections.abc import Callable
 from contextlib import suppress
+from functools import lru_cache
 from types import (
     BuiltinMethodType,
     CellType,
@@ -83,6 +84,12 @@ def is_strange(module: object) -> bool:
 
 def is_library(module: object) -> bool:
     return type(module) is str and module.partition(".")[0] in sys.stdlib_module_names
+
+
+@lru_cache(maxsize=8192)
+def _is_left_out(module: str) -> bool:
+    """Whether a module is left out of the search; asked of all modules in every exploration."""
+    return is_strange(module) or is_library(module)
 
 
 class StandIns:
@@ -173,7 +180,7 @@ class Takeover(StandIns):
         self._dictionary(_BUILTINS, "builtins.")
         self._seen.add(id(_BUILTINS))
         for name, module in list(sys.modules.items()):
-            if insides.is_module(module) and not (is_strange(name) or is_library(name)):
+            if not _is_left_out(name) and insides.is_module(module):
                 space = insides.names_in(module)
                 if _is_installed(space.get("__file__")):
                     installed.append((name, space))

@@ -96,11 +96,12 @@ class LiveFunctions:
     def by_namespace(self) -> Iterator[tuple[Space, Group]]:
         """Yield each namespace with its functions."""
         for group in list(self._functions.values()):
-            for live in list(group.values()):
-                function = live()
-                if function is not None:
-                    yield function.__globals__, group
-                    break
+            first = next(iter(group.values()), None)
+            function = None if first is None else first()
+            if function is None:  # it is dying; the others may be alive
+                function = next(iter(_alive(list(group.values()))), None)
+            if function is not None:
+                yield function.__globals__, group
 
     def of_namespace(self, space: Space) -> list[Live]:
         """Return the functions of a namespace."""
@@ -152,7 +153,7 @@ class LiveFunctions:
         self._look()
 
     def put_aside(self) -> None:
-        """Look at what is new, and freeze all objects.
+        """Look at what is new, and freeze all objects; drop namespaces without functions.
 
         Cycles are looked for among the youngest objects only, which leaves the mark young.  Others
         get into the oldest generation with all that is frozen.  When these have become many, all
@@ -163,6 +164,8 @@ class LiveFunctions:
         else:
             gc.collect(0)
         self._look(gc.freeze)
+        for key in [key for key, group in self._functions.items() if not group]:
+            del self._functions[key]
 
     def _look(self, *then: Callable[[], None]) -> None:
         """Look at what is new, and do something else in the same step."""
@@ -214,8 +217,6 @@ class LiveFunctions:
         return True
 
     def _add_all(self, found: Iterable[Any]) -> None:
-        for key in [key for key, group in self._functions.items() if not group]:
-            del self._functions[key]
         for thing in found:
             kind = type(thing)
             if kind is FunctionType:
