@@ -23,6 +23,7 @@ from mazurka.deadline import (
 )
 from mazurka.errors import MazurkaError
 from mazurka.frontend.registry import choose_language, load_frontend
+from mazurka.interrupts import first_interrupt_waits
 from mazurka.ir.passes.merge import Granularity
 from mazurka.ir.passes.samples import take_samples
 from mazurka.ir.passes.slicing import SlicedProgram, slice_program
@@ -343,7 +344,7 @@ def judge(
     if result.violation is not None:
         again = replace(options.for_search(), self_check=False)
         shown = select(program, result.violation, options.counterexample, again, observer)
-        with last_moment():
+        with last_moment(), first_interrupt_waits():
             finding, trace = replay_violation(program, shown.violation, observer)
         if finding.kind != Fault.BOUND:
             return replace(

@@ -19,6 +19,7 @@ from mazurka.checking import FurtherCheck, check_file, limit_to_rest, load_progr
 from mazurka.deadline import TimeLimitError, interruptible, last_moment
 from mazurka.errors import MazurkaError, OptionError, UnsupportedError
 from mazurka.frontend.registry import choose_language, load_frontend
+from mazurka.interrupts import first_interrupt_waits
 from mazurka.ir.program import DeclaredFormula, Mode, Program, Span
 from mazurka.ltl.formulas import Formula
 from mazurka.ltl.lassos import shorten_lasso
@@ -132,7 +133,7 @@ def check_one(
     if result.violation is None:
         limits = tuple(dict.fromkeys((*usual.limits, *result.limits)))
         return replace(base, verdict=INCONCLUSIVE if limits else HOLDS, limits=limits)
-    with last_moment():
+    with last_moment(), first_interrupt_waits():
         violation = shorten_lasso(
             subject.program, subject.formula, result.violation, fair=subject.asked.fair
         )

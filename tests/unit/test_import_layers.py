@@ -16,7 +16,7 @@ HOME = Path(mazurka.__file__).parent
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("version", "errors", "model"),
-    ("deadline", "cache_folder"),
+    ("deadline", "cache_folder", "interrupts"),
     ("ir",),
     ("ir.values",),
     ("ir.passes",),
