@@ -214,9 +214,10 @@ class ProcessState:
         now = _read_loggers()
         for one in now.keys() - self._loggers.keys():  # they stay: others may have them
             self._loggers[one] = _NEW_LOGGER
-        if now != self._loggers:
+        changed = {one: old for one, old in self._loggers.items() if now.get(one) != old}
+        if changed:
             self._looks = True
-            _write_loggers(self._loggers)
+            _write_loggers(changed)
 
     @contextmanager
     def keep_changes(self) -> Iterator[None]:
