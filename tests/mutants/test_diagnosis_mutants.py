@@ -7,7 +7,7 @@ those threads, and met in something that one of them changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -123,9 +123,9 @@ def meeting_steps(self: CriticalOrder, start: int, stop: int, steps: range) -> l
     return list(self._meeting(own, range(start + 1, stop)))
 
 
-def first_of_all(self: CriticalOrder, start: int, stop: int) -> int | None:
+def first_of_all(self: CriticalOrder, start: int, stop: int) -> list[int]:
     """Name the first step of the thread as the one that the others must not come before."""
-    return next(iter(meeting_steps(self, start, stop, range(start + 1))), None)
+    return meeting_steps(self, start, stop, range(start + 1))[:1]
 
 
 def last_of_all(self: CriticalOrder, start: int, stop: int) -> int | None:
@@ -135,18 +135,20 @@ def last_of_all(self: CriticalOrder, start: int, stop: int) -> int | None:
 
 
 def earliest_meeting(
-    self: CriticalOrder, first: int, second: int, pause: range
+    self: CriticalOrder, firsts: Sequence[int], second: int, pause: range
 ) -> Interruption | None:
     """Name a step of the other thread that may only read."""
-    steps = self._steps
+    steps, first = self._steps, firsts[0]
     before = self._find_meetings(steps[first], pause)
     after = self._find_meetings(steps[second], pause)
     return Interruption(steps[first], steps[second], before[0], after[0])
 
 
-def swapped(self: CriticalOrder, first: int, second: int, pause: range) -> Interruption | None:
+def swapped(
+    self: CriticalOrder, firsts: Sequence[int], second: int, pause: range
+) -> Interruption | None:
     """Take the check for the act."""
-    found = describe(self, first, second, pause)
+    found = describe(self, firsts, second, pause)
     if found is None:
         return None
     return Interruption(found.second, found.first, found.after, found.before)

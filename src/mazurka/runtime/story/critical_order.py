@@ -61,6 +61,12 @@ class WrongOrder:
     """What both touch."""
 
 
+def _is_close(meeting: Meeting) -> bool:
+    """Whether the other step is not about another element than the thread's own."""
+    own, other = meeting.own, meeting.other
+    return not (own.is_element and other.is_element) or own.subject == other.subject
+
+
 class CriticalOrder:
     """Looks for the order that a failure needs."""
 
@@ -74,7 +80,7 @@ class CriticalOrder:
     def find_interrupted(self) -> Interruption | None:
         for start, stop in self._find_pauses()[:MOST_PAUSES]:
             first = self._find_first(start, stop)
-            if first is None:
+            if not first:
                 continue
             second = self._find_second(start, stop)
             if second is not None:
@@ -93,14 +99,24 @@ class CriticalOrder:
             last[step.thread] = position
         return [(before, after) for _, before, after in sorted(found)]
 
-    def _find_first(self, start: int, stop: int) -> int | None:
-        """Find the last step of a thread before its pause that the others must not come before."""
+    def _find_first(self, start: int, stop: int) -> list[int]:
+        """Find the last step of a thread before its pause that the others must not come before.
+
+        After it come the later ones of which that cannot be told apart: the pause cannot lie
+        between.  Empty if there is none.
+        """
         thread = self._steps[start].thread
         own = [n for n in range(start, -1, -1) if self._steps[n].thread == thread]
+        untold: list[int] = []
         for position in self._meeting(own, range(start + 1, stop)):
-            if self._pass_earlier(position, own, start, stop):
-                return position
-        return None
+            passed = self._pass_earlier(position, own, start, stop)
+            if passed:
+                return [position, *reversed(untold)]
+            if passed is None:
+                untold.append(position)
+            else:
+                untold.clear()
+        return []
 
     def _pass_earlier(
         self, position: int, own: Sequence[int], start: int, stop: int
@@ -179,24 +195,29 @@ class CriticalOrder:
             and kinds[thing] not in UNNAMED
         ]
 
-    def _describe(self, first: int, second: int, pause: range) -> Interruption | None:
+    def _describe(self, firsts: Sequence[int], second: int, pause: range) -> Interruption | None:
         """Say about which things the steps and the others meet: about the same, if there is one."""
         steps = self._steps
-        before = self._find_meetings(steps[first], pause)
         after = self._find_meetings(steps[second], pause)
-        both = {one.thing for one in before} & {one.thing for one in after}
+        wanted = {one.thing for one in after}
+        for first in (*firsts, firsts[0]):
+            before = self._find_meetings(steps[first], pause)
+            both = {one.thing for one in before} & wanted
+            if both:
+                break
         before = [one for one in before if one.thing in both] or before
         after = [one for one in after if one.thing in both] or after
         return Interruption(steps[first], steps[second], before[-1], after[-1])
 
     def _find_meetings(self, own: RecordedStep, pause: range) -> list[Meeting]:
-        """All meetings; those where the other one changes something come last."""
+        """All meetings; those where the other one changes something come last, and of these the
+        ones with the same element of a container, or with all of it."""
         found = [
             Meeting(own, self._steps[n], thing)
             for n in pause
             for thing in self._find_things(own, self._steps[n])
         ]
-        return sorted(found, key=lambda one: one.other.touches[one.thing])
+        return sorted(found, key=lambda one: (one.other.touches[one.thing], _is_close(one)))
 
     # -- wrong order -------------------------------------------------------------------------
 

@@ -151,6 +151,18 @@ def dropped_too_early() -> None:
     run(drop, look)
 
 
+def cleared_in_between() -> None:
+    table: dict[str, int] = {}
+
+    def count() -> None:
+        table.clear()
+        table["begun"] = 1
+        table["a"] = 1
+        table["a"] += 1
+
+    run(count, count)
+
+
 def missing_then_made() -> None:
     table: dict[str, list[int]] = {}
 
@@ -335,6 +347,8 @@ IN_CASE = {
     " Thread-2 deletes table['a'] in between, at +5",
     dropped_too_early: "order: Thread-1 deletes table['a'] at +4 before Thread-2 looks for it in"
     " vain at +7; the other way round the test passes",
+    cleared_in_between: "not atomic: Thread-1 sets table['a'] to 1 at +6 and looks for it in vain"
+    " at +7; Thread-2 changes table in between, at +4",
     missing_then_made: "check then act: Thread-1 finds no table['a'] at +5 and sets it to [] at +7;"
     " Thread-2 sets it to [] in between, at +7",
     lost_element: "lost update: Thread-1 reads table['a'] at +4 and sets it to 1 at +5;"
