@@ -121,11 +121,9 @@ def report_unwritten(options: CheckOptions) -> CheckOptions:
     """Let runs of C programs that read memory before it was written be reported, so that the check
     can begin anew with any value in such memory.
 
-    Giving a value to memory is a write, which is none of the program's: not where races are looked
-    for.  Nor where a search goes on behind what it finds."""
+    Not where a search goes on behind what it finds."""
     reading = options.reading
-    races = options.properties is not None and "race" in options.properties
-    if reading.language != "c" or reading.unwritten != UNDECIDED or races:
+    if reading.language != "c" or reading.unwritten != UNDECIDED:
         return options
     if options.explore_all or options.self_check:
         return options

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from mazurka.checking import UNREAD_FORMULAS, check_program, load_program, name_language
+from mazurka.checking import (
+    ANY_VALUES,
+    UNREAD_FORMULAS,
+    check_program,
+    load_program,
+    name_language,
+    reads_unwritten,
+)
 from mazurka.deadline import interruptible, time_limit
 from mazurka.errors import OptionError
+from mazurka.ir.program import Program
 from mazurka.report.verdict import UNREDUCED, Verdict
 from mazurka.search import Observer, Strategy
 from mazurka.search.options import one_of
+from mazurka.search.reading import ANY, REPORTED, UNDECIDED
 from mazurka.search.registry import AUTO, ENGINES, load_strategy, strategy_names
 from mazurka.search.request import (
     CheckOptions,
@@ -93,25 +102,63 @@ def compare_file(
         raise OptionError(f"no strategy can answer this; for these properties there are: {able}")
     refuse_what_none_listens_to(chosen, options)
     options = name_language(path, options)
-    with time_limit(options.limit_seconds, since=started), interruptible():
-        program = load_program(path, options.reading)
-    remarks = (*program.remarks, *((UNREAD_FORMULAS,) if program.formulas else ()))
-    program = replace(program, remarks=(), formulas=())
-    verdicts: list[Verdict] = []
-    for strategy in chosen:
-        if verdicts and INTERRUPTED in verdicts[-1].limits:
-            left_out.append((strategy.name, INTERRUPTED))
-            continue
-        wanted = options_for(strategy, options)
-        try:
-            with time_limit(wanted.limit_seconds):
-                verdicts.append(check_program(path, program, strategy, wanted, observer))
-        except OptionError as error:  # such as a solver that is not installed
-            if names is not None or (strategy is chosen[-1] and not verdicts):
-                raise
-            left_out.append((strategy.name, error.message))
+    reading = replace(options.reading, unwritten=REPORTED)
+    reported = options.reading.language == "c" and options.reading.unwritten == UNDECIDED
+    rounds = [reading, replace(reading, unwritten=ANY)] if reported else [options.reading]
+    for reading in rounds:
+        with time_limit(options.limit_seconds, since=started), interruptible():
+            program = load_program(path, reading)
+        remarks = (*program.remarks, *((UNREAD_FORMULAS,) if program.formulas else ()))
+        program = replace(program, remarks=(), formulas=())
+        compared = ComparedProgram(path, program, replace(options, reading=reading), observer)
+        verdicts, without = compared.run(chosen, named=names is not None)
+        if reading.unwritten != REPORTED or not any(map(reads_unwritten, verdicts)):
+            break
+        observer.message("memory is read before it is written: it holds any value")
+        started = None
+    if reported and reading.unwritten == ANY:
+        remarks = (*remarks, ANY_VALUES)
     looked_for = sort_properties(name for verdict in verdicts for name in verdict.properties)
-    return Comparison(path, looked_for, tuple(verdicts), tuple(left_out), remarks)
+    return Comparison(path, looked_for, tuple(verdicts), (*left_out, *without), remarks)
+
+
+@dataclass(frozen=True)
+class ComparedProgram:
+    """A program that strategies search one after the other."""
+
+    path: str
+    program: Program
+    options: CheckOptions
+    observer: Observer
+
+    def run(
+        self, chosen: list[Strategy], *, named: bool
+    ) -> tuple[list[Verdict], list[tuple[str, str]]]:
+        """The verdicts of strategies, which were asked for by name or not, and why some have none.
+
+        Where memory is read before it is written the others are not asked: the program is read in
+        another way then."""
+        verdicts: list[Verdict] = []
+        left_out: list[tuple[str, str]] = []
+        for strategy in chosen:
+            if verdicts and INTERRUPTED in verdicts[-1].limits:
+                left_out.append((strategy.name, INTERRUPTED))
+                continue
+            wanted = options_for(strategy, self.options)
+            try:
+                with time_limit(wanted.limit_seconds):
+                    verdict = check_program(
+                        self.path, self.program, strategy, wanted, self.observer
+                    )
+            except OptionError as error:  # such as a solver that is not installed
+                if named or (strategy is chosen[-1] and not verdicts):
+                    raise
+                left_out.append((strategy.name, error.message))
+                continue
+            verdicts.append(verdict)
+            if self.options.reading.unwritten == REPORTED and reads_unwritten(verdict):
+                break
+        return verdicts, left_out
 
 
 def choose_engines(named: tuple[str, ...] | None, engine: str) -> tuple[str, ...] | None:

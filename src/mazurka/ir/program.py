@@ -46,6 +46,9 @@ class Role(enum.StrEnum):
     """Another part of a synchronization object: a count, a flag, a position in a queue."""
 
 
+SETTLING = "read for the first time"
+"""The text of an edge that gives memory of C any value, since it is read before it was written: for
+people it is a read."""
 FAR = 1 << 40
 """A pointer that a program makes of a number n holds FAR + n, which no cell has for its address."""
 NEAR = 1 << 36

@@ -14,7 +14,7 @@ from itertools import pairwise
 from mazurka.analysis.standstill import examine_standstill
 from mazurka.deadline import check_time
 from mazurka.ir.interpreter import Access, FaultReport, Interpreter, State, Step
-from mazurka.ir.program import Fault, Kind, Program, Role
+from mazurka.ir.program import SETTLING, Fault, Kind, Program, Role
 from mazurka.report.answer import Finding
 from mazurka.report.operations import (
     TraceRow,
@@ -370,7 +370,8 @@ def _possible(interpreter: Interpreter, state: State, move: Move) -> Step:
 def _collision(program: Program, step: Step, address: int) -> Collision:
     accesses = [access for access in step.accesses if access.address == address]
     access = next((access for access in accesses if access.write), accesses[0])
-    span = program.edges[access.edge].span
+    edge = program.edges[access.edge]
+    span = edge.span
     return Collision(
         thread=step.thread,
         name=program.threads[step.thread].name,
@@ -378,6 +379,6 @@ def _collision(program: Program, step: Step, address: int) -> Collision:
         line=span.line,
         source=source_line(program, span),
         place=place_name(program, address, step.thread),
-        action="writes" if access.write else "reads",
+        action="writes" if access.write and edge.text != SETTLING else "reads",
         value=shown_value(program, address, access.value),
     )

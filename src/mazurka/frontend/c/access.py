@@ -35,7 +35,7 @@ from mazurka.frontend.c.types import (
 from mazurka.frontend.c.values import NOWHERE, ObjectPlace, Scalar, Whole
 from mazurka.frontend.kit.arithmetic import binary, conditional
 from mazurka.ir.expressions import ONE, ZERO, Choice, Const, Convert, Expr, Load, negate
-from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role, Span
+from mazurka.ir.program import SETTLING, Assign, Check, Fault, Kind, Operation, Role, Span
 from mazurka.search.reading import ANY
 
 
@@ -141,7 +141,7 @@ def _write_first(low: CLowering, place: ObjectPlace, value: Scalar, span: Span) 
     operations: list[Operation] = [*pointer_checks(low, place)]
     operations += [Assign(place.address, _fit(place, value.expr)), *note_written(low, place)]
     ways = [(negate(written), operations), (written, [])]
-    low.take_one_of(Kind.ACCESS, span, f"write {place.title}", ways, atomic=True)
+    low.take_one_of(Kind.ACCESS, span, SETTLING, ways, atomic=True)
     if place.variable and low.reachable:
         low.mark_set(place.variable)
 

@@ -105,11 +105,12 @@ def test_memory_that_was_never_written_holds_any_value(tmp_path: Path) -> None:
     assert verdict(body, tmp_path) == ("violated", "assert")
 
 
-def test_memory_that_was_never_written_is_undecided_where_races_are_looked_for(
-    tmp_path: Path,
-) -> None:
-    body = "int main(void) { int a[2]; assert(a[1] == a[1]); return 0; }"
-    assert verdict(body, tmp_path, properties=["race"])[0] == "inconclusive"
+def test_strategies_are_compared_on_memory_that_holds_any_value(tmp_path: Path) -> None:
+    path = tmp_path / "program.c"
+    path.write_text(HEAD + "int main(void) { _Bool a[2]; assert(a[1] == a[1]); return !a[0]; }")
+    found = mazurka.compare(path, strategies=("full", "stubborn"))
+    assert [each.verdict for each in found.verdicts] == ["holds", "holds"]
+    assert any("holds any value" in note for note in found.notes)
 
 
 def test_the_end_of_main_ends_everything(tmp_path: Path) -> None:
