@@ -7,7 +7,7 @@
 |---|---|
 | `metadata` | who has made it, for which program and which property |
 | `content` | segments, one after the other; each ends with the waypoint that an execution follows |
-| waypoint `assumption` | a thread goes on at this statement; nothing is assumed but that: `1` |
+| waypoint `assumption` | a thread begins this statement; nothing is assumed but that: `1` |
 | waypoint `function_enter` | a thread is created; threads are numbered in this order, `main` is 0 |
 | waypoint `function_return` | a call of `__VERIFIER_nondet_...` returns this value |
 | waypoint `target` | the violation: the statement that fails, or both steps of a race |
@@ -15,6 +15,10 @@
 A location names file, line, column and function.  The column is that of the statement's first
 character, or of a call's closing parenthesis; it is left out where that is in another line, which
 means the first place in the line that fits.
+
+An assumption is evaluated before its statement.  So a statement of several steps has one, before
+the first of them, although other threads may move in between: the format cannot say that, and a
+second one would ask for another execution of the statement.
 """
 
 from __future__ import annotations
@@ -162,18 +166,16 @@ class WitnessWriter:
         self.program, self.positions = program, positions
         self.numbers = {0: 0}
         """The threads in the order in which they are created."""
+        self.begun: dict[tuple[int, str, int, int], set[int]] = {}
+        """By thread and statement the edges that it has taken since it began the statement."""
 
     def make_segments(self, verdict: Verdict) -> list[Sequence[Waypoint]]:
         assert verdict.trace is not None
         trace = verdict.trace
         segments: list[Sequence[Waypoint]] = []
-        last: Waypoint | None = None
         target: Waypoint | None = None
         for _, before, step in replay_steps(self.program, trace.moves):
-            for waypoint in self.describe_step(step, before):
-                if waypoint != last or waypoint.kind != "assumption":
-                    segments.append((waypoint,))
-                last = waypoint
+            segments += [(waypoint,) for waypoint in self.describe_step(step, before)]
             if step.fault is not None:
                 target = self.place("target", step.thread, self.program.edges[step.edges[-1]])
         if trace.racing is not None:
@@ -185,6 +187,7 @@ class WitnessWriter:
     def describe_step(self, step: Step, before: State) -> Iterator[Waypoint]:
         """What a step does that an execution has to follow."""
         edges = [self.program.edges[number] for number in step.edges]
+        begun = [self.begins_statement(step.thread, number) for number in step.edges]
         for number, edge in zip(step.edges, edges, strict=True):
             values = [a.value for a in step.accesses if a.edge == number and a.write]
             if edge.kind is Kind.CHOOSE and NONDETERMINISTIC in edge.text and values:
@@ -195,8 +198,22 @@ class WitnessWriter:
             yield self.place("function_enter", step.thread, edges[0])
             for thread in created:
                 self.numbers.setdefault(thread, len(self.numbers))
-        elif step.fault is None and any(edge.kind not in SILENT for edge in edges):
+        elif begun[0] and step.fault is None and any(edge.kind not in SILENT for edge in edges):
             yield self.place("assumption", step.thread, edges[0], ("1", "c_expression"))
+
+    def begins_statement(self, thread: int, number: int) -> bool:
+        """Whether a thread begins a statement with this edge: it has taken none of the statement's
+        edges, or this one a second time."""
+        edge = self.program.edges[number]
+        position = self.positions.get(edge.span)
+        start = edge.span if position is None else position.statement
+        taken = self.begun.setdefault((thread, start.file, start.line, start.column), set())
+        again = number in taken
+        begins = again or not taken
+        if again:
+            taken.clear()
+        taken.add(number)
+        return begins
 
     def find_created(self, step: Step, before: State) -> list[int]:
         counters = [thread.counter for thread in self.program.threads]
