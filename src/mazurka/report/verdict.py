@@ -336,6 +336,8 @@ def scope_sentence(
         return f"{what}: {extent_text(statistics)}, by estimate {part} of those that were met"
     if verdict == INCONCLUSIVE:
         return f"{what}: {extent_text(statistics)}{by}, others were not"
+    if verdict == VIOLATED and statistics.unrolled == 0:
+        return f"{what}: some executions examined{by}"
     if verdict == HOLDS and statistics.proof is not None:
         return f"{what}: none in any execution, by {statistics.proof}"
     if verdict == HOLDS and statistics.unrolled is not None:

@@ -165,3 +165,12 @@ def test_strategies_that_met_the_same_limit_share_a_remark(printed):
     out = printed(lambda console: print_comparison(console, "m.py", ("assert",), verdicts, ()))
     assert f"dpor, source-dpor: {ENDLESS}\n" in out
     assert "sleep-sets: time limit of 10 s (--limit-time sets another)\n" in out
+
+
+def test_a_violation_before_anything_was_examined_as_a_whole() -> None:
+    def told(unrolled: int) -> str:
+        counts = Statistics(unrolled=unrolled, unrolled_unit="iteration")
+        return scope_sentence("violated", ("deadlock",), counts, (), "events").partition(": ")[2]
+
+    assert told(2) == "all executions of up to 2 iterations examined (reduced by events)"
+    assert told(0) == "some executions examined (reduced by events)"
