@@ -263,7 +263,12 @@ class Names:
         return sorted(self._vague)
 
     def _meet_again(self, thing: Any, seen: Seen) -> None:
-        """Note that another thread has an object than the one that named it."""
+        """Note that another thread has an object than the one that named it.
+
+        While threads unwind after a run nobody is under control, and nothing is to be learned.
+        """
+        if session.current.over:
+            return
         me = now.thread
         if seen.met is None:
             seen.met = set()

@@ -229,3 +229,25 @@ def test_annotations_that_are_made_anew_in_each_run_are_one_with_all_dictionarie
 ) -> None:
     monkeypatch.setattr(Holding, "keep_annotations", lambda self, thing: False)  # the mutant
     assert find(tmp_path, HEAD + ANNOTATED, bound=0).points
+
+
+UNWOUND = """
+class Box: pass
+
+def program():
+    event = threading.Event()
+    thread = threading.Thread(target=event.wait)
+    thread.start()
+    box = Box()
+    try:
+        thread.join()
+    finally:
+        box.n = 1
+"""
+
+
+def test_nothing_is_learned_about_objects_while_threads_unwind(tmp_path: Path) -> None:
+    """The run ends in the other thread, and main meets its own object after that."""
+    found = find(tmp_path, HEAD + UNWOUND)
+    assert found.kinds == {"deadlock"}
+    assert found.restarts == 0
