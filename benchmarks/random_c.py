@@ -1,12 +1,16 @@
 """Compare random C programs with what a compiler makes of them, or strategies with each other.
 
     python benchmarks/random_c.py --programs 2000 --seed 0 --jobs 8
+    python benchmarks/random_c.py --memory 500 --seed 0 --jobs 8
     python benchmarks/random_c.py --concurrent 200 --seed 0 --jobs 8
 
 Each sequential program computes with integers of all widths, pointers, structures and arrays,
 without undefined behaviour, and prints a checksum.  gcc runs it; the interpreter must come to the
 same one.  The half with 32-bit pointers needs gcc's 32-bit libraries; without them it is skipped,
 and the script says so.
+
+Each program with `--memory` allocates, frees and follows pointers, rightly or not; the interpreter
+must come to a fault where gcc's address sanitizer does, and nowhere else.
 
 Each concurrent program has two threads, locks, atomics, pointers and assumptions.  All strategies
 that can must have the verdict that exploring every interleaving on the interpreter gives, without
@@ -29,12 +33,19 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from tests.unit.frontend.c.against_gcc import compile_and_run_all, find_checksum
+from tests.unit.frontend.c.against_gcc import (
+    compile_and_run_all,
+    find_checksum,
+    find_fault,
+    run_sanitized,
+)
 from tests.unit.frontend.c.concurrent_agreement import SOUND, find_disagreements
 from tests.unit.frontend.c.concurrent_code import random_concurrent
+from tests.unit.frontend.c.memory_code import random_memory_use
 from tests.unit.frontend.c.random_code import random_program
 
 from mazurka.errors import MazurkaError
+from mazurka.ir.program import Fault
 
 PART = 25
 """So many programs are compiled together."""
@@ -65,6 +76,28 @@ def compare_with_gcc(seeds: list[int]) -> tuple[Counter[str], list[str]]:
     return done, wrong
 
 
+def compare_with_sanitizer(seeds: list[int]) -> tuple[Counter[str], list[str]]:
+    """The same for programs that may use memory wrongly."""
+    done: Counter[str] = Counter()
+    wrong = []
+    sources = [random_memory_use(Random(seed)) for seed in seeds]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        expected = run_sanitized(sources, folder)
+        if expected is None:
+            return Counter({"not compiled": len(seeds)}), []
+        for seed, source, faulty in zip(seeds, sources, expected, strict=True):
+            try:
+                fault = find_fault(source, folder)
+            except MazurkaError as error:
+                wrong.append(f"seed {seed}: {error}")
+                continue
+            done["undecided" if fault is Fault.BOUND else "faulty" if faulty else "right"] += 1
+            if fault is not Fault.BOUND and (fault is not None) != faulty:
+                wrong.append(f"seed {seed}: {fault}, but the sanitizer says {faulty}")
+    return done, wrong
+
+
 def compare_strategies(
     seeds: list[int], strategies: tuple[str, ...]
 ) -> tuple[Counter[str], list[str]]:
@@ -83,6 +116,7 @@ def compare_strategies(
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--programs", type=int, default=200, help="sequential ones, against gcc")
+    parser.add_argument("--memory", type=int, default=0, help="these instead, by a sanitizer")
     parser.add_argument("--concurrent", type=int, default=0, help="these instead, by strategies")
     parser.add_argument("--strategies", help="separated by commas; all that are sound unless given")
     parser.add_argument("--seed", type=int, default=0)
@@ -91,11 +125,12 @@ def main() -> int:
     if not arguments.concurrent and shutil.which("gcc") is None:
         print("there is no gcc")
         return 2
-    count, part = arguments.concurrent or arguments.programs, 5 if arguments.concurrent else PART
+    count = arguments.concurrent or arguments.memory or arguments.programs
+    part = 5 if arguments.concurrent else PART
     names = SOUND if arguments.strategies is None else tuple(arguments.strategies.split(","))
-    compare = (
-        partial(compare_strategies, strategies=names) if arguments.concurrent else compare_with_gcc
-    )
+    compare = compare_with_sanitizer if arguments.memory else compare_with_gcc
+    if arguments.concurrent:
+        compare = partial(compare_strategies, strategies=names)
     every = list(range(arguments.seed, arguments.seed + count))
     parts = [every[start : start + part] for start in range(0, count, part)]
     done: Counter[str] = Counter()

@@ -1,13 +1,16 @@
-"""Run a sequential C program with gcc, and with the interpreter."""
+"""Run a sequential C program with gcc, perhaps with its sanitizer, and with the interpreter."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
+from tests.unit.frontend.c import memory_code
+
 from mazurka.checking import load_program
 from mazurka.ir.interpreter import Interpreter, Outcome
-from mazurka.ir.program import Program
+from mazurka.ir.program import Fault, Program
 from mazurka.search.reading import Reading
 
 
@@ -44,6 +47,46 @@ def compile_and_run_all(sources: list[str], model: str, folder: Path) -> list[in
         return None
     done = subprocess.run([str(binary)], capture_output=True, check=False, text=True)
     return list(map(int, done.stdout.split())) if done.returncode == 0 else None
+
+
+def run_sanitized(sources: list[str], folder: Path) -> list[bool] | None:
+    """Whether the address sanitizer finds a fault in each of many programs, compiled as one; None
+    if that is not possible."""
+    parts = ["#include <stdlib.h>"]
+    for number, source in enumerate(sources):
+        (folder / f"part{number}.c").write_text(source)
+        parts += [f"#define {name} {name}_{number}" for name in memory_code.NAMES]
+        parts += [f'#include "part{number}.c"', *(f"#undef {name}" for name in memory_code.NAMES)]
+    calls = " ".join(f"case {number}: return main_{number}();" for number in range(len(sources)))
+    parts.append(f"int main(int n, char **v) {{ switch (atoi(v[1])) {{ {calls} }} return 0; }}")
+    program, binary = folder / "all.c", folder / "all"
+    program.write_text("\n".join(parts))
+    command = ["gcc", "-w", "-O0", "-fsanitize=address", str(program), "-o", str(binary)]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        return None
+    environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
+    done = [
+        subprocess.run(
+            [str(binary), str(number)], capture_output=True, check=False, env=environment
+        )
+        for number in range(len(sources))
+    ]
+    return [each.returncode != 0 for each in done]
+
+
+def find_fault(source: str, folder: Path) -> Fault | None:
+    """The fault that a program of one thread comes to."""
+    path = folder / "check.c"
+    path.write_text(source)
+    program = load_program(str(path), Reading())
+    interpreter, state = Interpreter(program), program.initial_state()
+    while True:
+        step = interpreter.step(state, 0)
+        if step.fault is not None:
+            return step.fault.fault
+        if step.outcome is not Outcome.MOVED:
+            return None
+        state = step.state
 
 
 def find_checksum(source: str, model: str, folder: Path) -> int:
