@@ -34,17 +34,24 @@ if every path from its location leads to a failure behind which the text ends (`
 *Threads that go round.*  W may also contain threads that go round loops for ever and change nothing
 shared (`mazurka.stateful.hangs`); what such a thread reads is what all steps of its loops read.
 The proof is the same: as long as nothing of that changes, it takes no other steps.
+
+*Wide choices.*  What a thread does is judged by trying all outcomes of its choices.  Of a step with
+more than `MOST_OUTCOMES` those are tried that stand for all of them (`mazurka.ir.passes.samples`).
+Where no few of them do, only a search of a circuit has come here, which knows of every outcome that
+it does not move the thread, and some are tried to tell what it waits for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from mazurka.analysis.cell_sets import bits
 from mazurka.analysis.futures import RESTING, Futures, find_futures, find_pattern_locks
 from mazurka.analysis.unstopped import find_unknown_futures, find_unstopped
 from mazurka.ir.interpreter import Interpreter, Outcome, State, Step
+from mazurka.ir.passes.samples import MOST_OUTCOMES, Translation, take_samples
 from mazurka.ir.program import WRONG, Program
 
 LOCKS, KNOWN = "_pattern_locks", "_known_standstills"
@@ -52,6 +59,8 @@ MOST_KNOWN = 20_000
 """How many answers are remembered at the same time."""
 EVERYTHING = -1
 """All cells, as bits."""
+MOST_TRIED = 1000
+"""So many outcomes are tried where none are known to stand for the others."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +91,7 @@ def examine_standstill(interpreter: Interpreter, state: State) -> Standstill | N
     for number, thread in enumerate(program.threads):
         if thread.observer:
             continue
-        steps = [step for _, step in interpreter.steps_of(state, number)]
+        steps = [step for _, step in find_tried_steps(interpreter, state, number)]
         outcomes = {step.outcome for step in steps}
         if outcomes & {Outcome.MOVED, Outcome.FAULT}:
             return None
@@ -96,6 +105,26 @@ def examine_standstill(interpreter: Interpreter, state: State) -> Standstill | N
     if waiting and not failed:
         found = find_deadlocked(program, state, waiting, stopped)
     return Standstill(frozenset(waiting), frozenset(stopped), failed, found)
+
+
+def find_tried_steps(
+    interpreter: Interpreter, state: State, thread: int
+) -> Iterable[tuple[int, Step]]:
+    """The outcomes of a thread's choices: all of them, or those that stand for them."""
+    if interpreter.choices(state, thread) <= MOST_OUTCOMES:
+        return interpreter.steps_of(state, thread)
+    sampled = take_samples(interpreter.program)
+    if sampled is None:  # several choices, each with few outcomes
+        return interpreter.steps_of(state, thread)
+    untried, translation = sampled.untried, Translation(sampled, state)
+    found = [
+        translation.choice(thread, choice)
+        for choice, step in Interpreter(sampled.program).steps_of(state, thread)
+        if step.fault is None or step.fault.message not in untried
+    ]
+    if not found:  # the section chooses in a loop
+        return islice(interpreter.steps_of(state, thread), MOST_TRIED)
+    return [(choice, interpreter.step(state, thread, choice)) for choice in found]
 
 
 def _reads_of(steps: Iterable[Step]) -> int:
@@ -195,7 +224,7 @@ def _may_write(
 
 def find_failed_assumptions(interpreter: Interpreter, state: State, thread: int) -> Iterator[int]:
     """The numbers of the edges at which a thread is stopped, with one choice or another."""
-    for choice, step in interpreter.steps_of(state, thread):
+    for choice, step in find_tried_steps(interpreter, state, thread):
         edge = interpreter.last_tried_edge(state, thread, choice)
         if step.outcome is Outcome.STOPPED and edge is not None:
             yield edge

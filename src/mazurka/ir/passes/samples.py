@@ -97,6 +97,15 @@ class SampledProgram:
         """Whether a search of it says all about the program."""
         return all(sample.exact for sample in self.samples.values())
 
+    @property
+    def untried(self) -> frozenset[str]:
+        """What a step says that would take an outcome which is not among the samples."""
+        return frozenset(
+            _bound(self.origin.edges[number], len(sample.numbers)).message
+            for number, sample in self.samples.items()
+            if not sample.exact
+        )
+
 
 def take_samples(program: Program) -> SampledProgram | None:
     """Return the program with wide choices sampled; None if it has none."""
@@ -514,10 +523,11 @@ class Translation:
     """Follows a schedule of a sampled program, and says which choices the program itself has to
     make for it."""
 
-    def __init__(self, sampled: SampledProgram) -> None:
+    def __init__(self, sampled: SampledProgram, state: State | None = None) -> None:
+        """`state`: where the schedule begins, if not in the first state."""
         self.sampled = sampled
         self.interpreter = Interpreter(sampled.program)
-        self.state = sampled.program.initial_state()
+        self.state = sampled.program.initial_state() if state is None else state
 
     def choice(self, thread: int, choice: int) -> int:
         """Return the choice of the program's own step, from where the schedule is now."""

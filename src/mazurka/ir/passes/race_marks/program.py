@@ -22,7 +22,13 @@ Only what is needed is declared: a plain step that writes, and one that reads a 
 thread writes by a step that is not plain.  In any other pair the other step is declared.
 
 **Theorem.**  The marked program can reach the fault `race` if and only if the program has a race on
-one of `cells`.  Its other faults are those of the program.
+one of `cells` between two steps that do not fail.  Its other faults are those of the program.
+
+*Steps that fail* are left out: where the step of t or of u fails in s, by a fault of the program or
+at a bound of the model, its evaluation fails in the same way, perhaps before it has marked the cell
+or met a mark.  Then that fault is what the marked program reaches: a violation of its own, or a
+bound, behind which nothing is known.  So a search of the marked program never says that there is no
+race in such a program: it tells another violation, or is inconclusive.
 
 *If.*  Let t and u race in s.  The marked program reaches s without declaring anything: all edges of
 the program are there, and without marks no check fails.  At least one of the two, say t, is
