@@ -53,6 +53,14 @@ def build_side_by_side(groups: Sequence[Sequence[str]]) -> None:
         raise
 
 
+def wait_for_left_behind() -> None:
+    """Wait for those that go on since an earlier time limit: to start the same once more would only
+    take the processor from them."""
+    while left_behind:
+        wait_for(left_behind[-1])
+        left_behind.pop()
+
+
 def start(names: Sequence[str]) -> subprocess.Popen[bytes]:
     nothing = subprocess.DEVNULL
     return subprocess.Popen(

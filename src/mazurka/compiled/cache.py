@@ -31,7 +31,7 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from mazurka.cache_folder import cache_directory
-from mazurka.compiled.builders import build_side_by_side, share_out
+from mazurka.compiled.builders import build_side_by_side, share_out, wait_for_left_behind
 from mazurka.compiled.compiler import GIVE_WAY, compile_kernel, write_kernel
 from mazurka.errors import MazurkaError
 from mazurka.search import Observer
@@ -98,6 +98,7 @@ def _obtain(name: str, observer: Observer) -> tuple[str, bytes]:
 def bitcode(name: str, observer: Observer) -> tuple[str, bytes]:
     """The symbol and the bitcode of a kernel that is linked with others before it is compiled."""
     path = _path(name)
+    wait_for_left_behind()
     stored = _read(path)
     if stored is None:
         observer.notice("preparing the engine for devices, first run only (about 3 s)")
@@ -113,6 +114,9 @@ def bitcode(name: str, observer: Observer) -> tuple[str, bytes]:
 
 def _build_missing(name: str, observer: Observer) -> tuple[str, bytes] | None:
     """Let other processes compile all kernels that are not there; None where they fail."""
+    wait_for_left_behind()
+    if (stored := _read(_path(name))) is not None:
+        return stored
     kernels = KERNELS[engine_of(name)]
     costs = {each: cost for each, cost in kernels.items() if _read(_path(each)) is None}
     groups = share_out(costs, min(processors(), MOST_BUILDERS))

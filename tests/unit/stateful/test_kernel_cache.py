@@ -137,6 +137,10 @@ def test_a_time_limit_ends_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
         kernel_builders.build_side_by_side([["store"]])
     (process,) = kernel_builders.left_behind
     assert process.poll() is None  # the next run finds what it compiles
+    monkeypatch.setattr(kernel_builders, "start", lambda names: pytest.fail("it is under way"))
+    with time_limit(0.01), pytest.raises(TimeLimitError, match="while preparing the engine"):
+        kernel_cache._build_missing("store", Silent())
+    assert kernel_builders.left_behind == [process]
     process.kill()
     process.wait()
     kernel_builders.left_behind.clear()
