@@ -32,6 +32,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
+from mazurka.analysis.cell_sets import CellSets
 from mazurka.analysis.futures import Futures
 from mazurka.deadline import check_time
 from mazurka.symbolic.environment import Environment, Places
@@ -51,6 +52,11 @@ class CellsAsked(NamedTuple):
 
     written: int
     touched: int
+
+    def meet(self, later: CellSets) -> bool:
+        """Whether one of the cells is among what is touched later."""
+        written, touched = self
+        return bool(later.writes & (written | touched) or later.reads & touched)
 
 
 class LaterTouches:
@@ -107,9 +113,11 @@ class LaterTouches:
             places: dict[LockTree, list[int]] = {}
             locks = self.locks & self.futures.needed_by[thread]
             for place in self.environment.places[thread]:
-                tree = _TreeBuilder(self.futures, thread, cells, place).build(locks)
-                if tree is not False:
-                    places.setdefault(tree, []).append(place)
+                if not cells.meet(self.futures.later(thread, place)):
+                    continue
+                builder = _TreeBuilder(self.futures, thread, cells, place)
+                tree = builder.build(locks) if locks else True
+                places.setdefault(tree, []).append(place)
             self._trees[key] = {tree: frozenset(at) for tree, at in places.items()}
         return self._trees[key]
 
@@ -159,9 +167,7 @@ class _TreeBuilder:
         return self._split(frozenset(), locks)
 
     def _touches(self, held: frozenset[int]) -> bool:
-        found = self.futures.later(self.thread, self.place, held)
-        written, touched = self.cells
-        return bool(found.writes & (written | touched) or found.reads & touched)
+        return self.cells.meet(self.futures.later(self.thread, self.place, held))
 
     def _split(self, held: frozenset[int], untested: frozenset[int]) -> LockTree:
         if not self._touches(held):

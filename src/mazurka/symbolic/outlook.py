@@ -126,8 +126,8 @@ class StepOutlook:
         ]
         if not leaves:
             return []
-        support = set(self.graph.find_support(literals))
-        return [(bit, key) for bit, key in leaves if bit in support]
+        marks = self.graph.mark_cone(literals)
+        return [(bit, key) for bit, key in leaves if marks[bit >> 1]]
 
 
 class Standstills(NamedTuple):

@@ -247,6 +247,8 @@ class StubbornSets:
 
     def _find_touched(self, record: StepRecord, place: int, condition: int) -> int:
         """Whether a step touches a cell, with some choice."""
+        if condition <= TRUE:
+            return condition
         if self.outlook.count_choice_bits(record, place, [condition]) > MOST_CHOSEN_BITS:
             return TRUE
         return self.outlook.quantify(record, place, [condition])[0]
