@@ -36,7 +36,7 @@ def test_random_programs_agree_with_gcc(seed: int, model: str, tmp_path: Path) -
     "name",
     [
         "treiber_push", "results", "condition", "reference_count", "unions",
-        "threads_started_again", "unwritten_peek",
+        "threads_started_again", "unwritten_peek", "realloc_stale",
     ],
 )  # fmt: skip
 def test_native_code_agrees(name: str) -> None:
