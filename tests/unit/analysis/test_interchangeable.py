@@ -308,7 +308,7 @@ KNOWN_FIELDS = {
     Assign: "address value",
     Check: "condition fault message",
     Cell: "name low high initial owner role points span inferred unsigned",
-    Program: "name cells threads constants sources declared text formulas remarks",
+    Program: "name cells threads constants sources declared text formulas remarks functions",
 }
 
 
