@@ -371,6 +371,11 @@ def handles(values: Any, site: int) -> list[Any]:
     return [handle(value, site) if _may_touch(value) else value for value in values]
 
 
+def handle_callback(value: Any, site: int) -> Any:
+    """Replace what C code will call for each element: a function, or a class such as `bool`."""
+    return handle(value, site) if _may_touch(value) or _is_performed(value) else value
+
+
 def _may_touch(value: Any) -> bool:
     kind = type(value)
     if kind is FunctionType:

@@ -288,7 +288,7 @@ LAZY: Final = (
 )
 """Types of iterators that go through others, on whose way code may run."""
 GATHERING: Final = (
-    *(list, tuple, set, frozenset, dict, bytes, bytearray, sum, any, all),
+    *(list, tuple, set, frozenset, dict, bytes, bytearray),
     *(deque, collections.OrderedDict, collections.defaultdict, array.array, io.BytesIO),
     *(itertools.product, itertools.permutations, itertools.combinations),
     itertools.combinations_with_replacement,
@@ -310,7 +310,8 @@ ROWS: Final[tuple[tuple[CallEffect, tuple[Any, ...]], ...]] = (
     (CallEffect.TOUCHES_NOTHING, (os.putenv, os.unsetenv)),  # `os.environ` shows the rest
     (CallEffect.LOOKS, (len, bool)),
     (CallEffect.READS, (*GATHERING, int, float)),
-    (CallEffect.READS_DEEPLY, (sorted, min, max, repr, ascii, format, str)),
+    (CallEffect.READS_DEEPLY, (sorted, min, max, any, all, sum, repr, ascii, format, str)),
+    (CallEffect.READS_DEEPLY, (bisect.bisect_left, bisect.bisect_right)),
     (CallEffect.READS_DEEPLY, (operator.eq, operator.ne, operator.lt, operator.le, operator.gt)),
     (CallEffect.READS_DEEPLY, (operator.ge, operator.contains, operator.countOf, operator.indexOf)),
     (CallEffect.CHANGES_FIRST, (heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace)),
@@ -381,7 +382,7 @@ _SOURCES: Final[dict[Any, slice]] = {
     **dict.fromkeys((array.array, collections.defaultdict), _SECOND),
     itertools.product: ALL,
     io.BytesIO: NONE,
-    **dict.fromkeys((sorted, min, max), _FIRST),
+    **dict.fromkeys((sorted, min, max, any, all, sum), _FIRST),
     **_GOING_THROUGH,
 }
 _THROUGH_ARGUMENTS: Final = frozenset(
@@ -418,7 +419,7 @@ def sources_of_method(name: str) -> slice:
 _NUMBERS: Final = ("__index__", "__trunc__", "__round__")
 _ELEMENTS: Final = ("__iter__", "__len__", "__getitem__")
 ASKS: Final[dict[Any, tuple[str, ...]]] = {
-    **dict.fromkeys(GATHERING, _ELEMENTS),
+    **dict.fromkeys((*GATHERING, any, all, sum), _ELEMENTS),
     **dict.fromkeys((sorted, min, max, iter, reversed), (*_ELEMENTS, "__reversed__")),
     len: ("__len__",),
     bool: ("__bool__", "__len__"),

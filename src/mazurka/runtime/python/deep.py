@@ -64,7 +64,7 @@ _keeping: dict[type, bool] = {}
 def is_read_inside(value: Any) -> bool:
     """Tell whether C code that compares a value, or writes it out, reads what is in it."""
     kind = type(value)
-    return kind is tuple or bool(_fields_of_error(kind)) or _keeps_attributes(kind)
+    return issubclass(kind, tuple) or bool(_fields_of_error(kind)) or _keeps_attributes(kind)
 
 
 def _fields_of_error(kind: type) -> tuple[str, ...]:

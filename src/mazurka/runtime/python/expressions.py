@@ -21,6 +21,7 @@ from typing import Any, Final, TypeAlias
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import sites
+from mazurka.runtime.primitives.lock import Lock
 from mazurka.runtime.python import callbacks, containers
 from mazurka.runtime.python.callbacks import search_through
 from mazurka.runtime.python.calls import FunctionHandle, receive, receive_published
@@ -35,6 +36,7 @@ from mazurka.runtime.python.containers import (
 )
 from mazurka.runtime.python.deep import is_read_inside, perform_deep
 from mazurka.runtime.python.iteration.loops import read_whole
+from mazurka.runtime.python.iteration.set_order import call_in_order, is_set
 from mazurka.runtime.python.library.dates import follow_clock
 from mazurka.runtime.python.library.views import watch_view
 from mazurka.runtime.python.methods import augment_container, compares_in_python, search_list
@@ -130,7 +132,12 @@ def write_item(value: Any, thing: Any, key: Any, site: int) -> None:
     else:
         if type(key) is slice and (is_iterator(value) or callbacks.runs_code(value)):
             value = list(callbacks.step_through(value, site))  # then all of it is put in at once
-        perform((thing, found, How.WRITE, key), site, operator.setitem, thing, key, value)
+        touched: list[Part] = [(thing, found, How.WRITE, key)]
+        action: Any = operator.setitem
+        if type(key) is slice:
+            touched += containers.parts_of((value,))
+            action = partial(call_in_order, action) if is_set(value) else action
+        containers.perform_all(touched, site, action, thing, key, value)
 
 
 def delete_item(thing: Any, key: Any, site: int) -> None:
@@ -464,6 +471,8 @@ def _runs_code(factory: Any) -> bool:
         return False
     if kind is partial:
         return _runs_code(factory.func)
+    if factory is Lock:  # it stands for C code
+        return False
     if issubclass(kind, type):
         return any(type(getattr(factory, name)) is FunctionType for name in ("__init__", "__new__"))
     return True

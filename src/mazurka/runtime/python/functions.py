@@ -33,10 +33,26 @@ from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python import catalogue, methods, opaque, reflection
 from mazurka.runtime.python.attributes import parts_of_names
 from mazurka.runtime.python.callbacks import perform_through, runs_code, show_generators
-from mazurka.runtime.python.calls import always, call, calls_kind, handles, performs
+from mazurka.runtime.python.calls import (
+    always,
+    call,
+    calls_kind,
+    handle_callback,
+    handles,
+    performs,
+)
 from mazurka.runtime.python.catalogue import BUILT_IN, METHODS, SIMPLE, CachedFunction, CallEffect
 from mazurka.runtime.python.containers import Part, family, part_of, parts_of, perform_all
 from mazurka.runtime.python.deep import TAKES_APART, is_read_inside, perform_deep, take_apart
+from mazurka.runtime.python.elements import (
+    ASKING,
+    COMPARING,
+    are_at_hand,
+    come_one_by_one,
+    read_keys,
+    sort,
+    test_results,
+)
 from mazurka.runtime.python.hidden_state import is_foreign, note_hidden_change
 from mazurka.runtime.python.iteration import iterators
 from mazurka.runtime.python.iteration.loops import delegate, iterator_of
@@ -95,15 +111,21 @@ def look(function: Callable[..., Any], site: int, /, *arguments: Any, **named: A
 def read(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """Call a function that reads the containers that it is given."""
     if "key" in named:
-        named["key"] = handles((named["key"],), site)[0]
+        named["key"] = handle_callback(named["key"], site)
         if len(arguments) == 1:
             if function is not sorted:
+                if function in COMPARING and named["key"] is not None:
+                    named["key"] = read_keys(named["key"], site)
                 return function(delegate(arguments[0], site), **named)
-            if family(arguments[0]) in METHODS:
-                arguments = (read(list, site, arguments[0]),)  # it copies all, and calls then
-                return function(*arguments, **named)
+            if named["key"] is not None or family(arguments[0]) in METHODS:
+                # it copies all, and calls then
+                return sort(read(list, site, arguments[0]), site, **named)
     elif arguments and methods.asks_elements(function, arguments[0]):
-        return function(delegate(arguments[0], site), *arguments[1:], **named)
+        if function not in ASKING:
+            return function(delegate(arguments[0], site), *arguments[1:], **named)
+        if len(arguments) == 1 or function is sum:
+            items = come_one_by_one(function, *arguments[:1], site, *arguments[1:])
+            return function(items, *arguments[1:], **named)
     sources = catalogue.sources_of(function, arguments)
     arguments = show_generators(arguments, site, sources)
     more = [*iterator_parts(arguments), *asked_parts(function, arguments)]
@@ -120,8 +142,13 @@ def read_deeply(function: Callable[..., Any], site: int, /, *arguments: Any, **n
         return function(*arguments, **named)
     if "key" in named or (arguments and methods.asks_elements(function, arguments[0])):
         return read(function, site, *arguments, **named)
-    if function is sorted and arguments and methods.sorts_by_code(None, arguments[0]):
-        return function(read(list, site, arguments[0]), **named)
+    if function is sorted and len(arguments) == 1:
+        if methods.sorts_by_code(None, arguments[0]) or not are_at_hand(arguments[0]):
+            return sort(read(list, site, arguments[0]), site, **named)
+    elif _asks_one_by_one(function, arguments):
+        shown, *rest = show_generators(arguments, site, slice(0, 1))
+        items = come_one_by_one(function, shown, site, *rest, *named.values())
+        return function(items, *rest, **named)
     sources = catalogue.sources_of(function, arguments)
     compares = len(arguments) == 1 and function in _COMPARING
     arguments = show_generators(arguments, site, sources if compares else catalogue.NONE)
@@ -134,6 +161,14 @@ def read_deeply(function: Callable[..., Any], site: int, /, *arguments: Any, **n
     return perform_deep(values, site, action, *arguments, more=more, named=named)
 
 
+def _asks_one_by_one(function: Any, arguments: _Arguments) -> bool:
+    """Tell whether C code asks elements that are not all at hand: `any(job.left for job in jobs)`,
+    not `max(left, right)`."""
+    if function not in ASKING or (len(arguments) != 1 and function is not sum):
+        return False
+    return bool(arguments) and not are_at_hand(arguments[0])
+
+
 def _order_sets(function: Any, arguments: _Arguments) -> Any:
     """What to call instead of a function that goes through sets in their order."""
     if not any(map(is_set, arguments)):
@@ -144,7 +179,7 @@ def _order_sets(function: Any, arguments: _Arguments) -> Any:
 
 _COMPARING: Final = frozenset({sorted, min, max})
 _GATHERING: Final = frozenset(catalogue.GATHERING)
-_DEPENDING: Final = _GATHERING - {set, frozenset, any, all} | _COMPARING
+_DEPENDING: Final = _GATHERING - {set, frozenset} | {sum} | _COMPARING
 """Functions whose results may depend on the order of a set that they are given."""
 
 
@@ -157,6 +192,8 @@ def change_first(function: Callable[..., Any], site: int, /, *arguments: Any, **
     if through:
         arguments = show_generators(arguments, site)
     parts = parts_of(arguments[:1], How.CHANGE) or opaque_parts(arguments[:1])
+    if function.__module__ in ("_heapq", "_bisect"):  # they compare elements
+        return perform_deep(arguments, site, function, *arguments, more=parts, named=named)
     parts += parts_of(arguments[1:])
     if through:
         parts += iterator_parts(arguments[1:])
@@ -228,8 +265,12 @@ def _touch_shallowly(
 def make_iterator(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """Call a function that makes an iterator, which goes through the arguments step by step."""
     for name in named.keys() & iterators.NAMED:
-        named[name] = handles((named[name],), site)[0]
-    return iterators.make_lazy_iterator(function, site, *handles(arguments, site), **named)
+        named[name] = handle_callback(named[name], site)
+    given = handles(arguments, site)
+    at = catalogue.CALLBACK_AT.get(function, len(given))
+    given[at : at + 1] = [handle_callback(value, site) for value in given[at : at + 1]]
+    arguments = test_results(function, site, tuple(given))
+    return iterators.make_lazy_iterator(function, site, *arguments, **named)
 
 
 @performs(CallEffect.ITERATES)
@@ -258,6 +299,7 @@ def advance_iterator(function: Callable[..., Any], site: int, /, *arguments: Any
 def reduce_steps(function: Any, site: int, /, *arguments: Any) -> Any:
     """`functools.reduce`: what is called may be code of the program, which runs in between."""
     callback, *rest = handles(arguments, site)
+    callback = handle_callback(callback, site)
     sources = [iterators.own_source(value, site) for value in rest[:1]]
     return function(callback, *sources, *rest[1:])
 

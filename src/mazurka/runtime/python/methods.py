@@ -30,6 +30,7 @@ from mazurka.runtime.python.calls import call, controlled
 from mazurka.runtime.python.catalogue import COMPARES, LISTS, METHODS, SEARCHES, SYNCHRONIZING
 from mazurka.runtime.python.containers import UNKNOWN, Family, Part, known_family, use_alone
 from mazurka.runtime.python.deep import perform_deep
+from mazurka.runtime.python.elements import sort as sort_alone
 from mazurka.runtime.python.iteration.loops import iterate
 from mazurka.runtime.python.iteration.set_order import call_in_order, is_set, take_first
 from mazurka.runtime.python.opaque import iterator_parts
@@ -126,6 +127,8 @@ def perform_method(
     if not alone:
         if built_on in LISTS and name in COMPARES and _is_compound(key):
             return perform_deep((container, key), site, action, *arguments, more=parts, named=named)
+        if name == "sort":
+            return perform_deep((container,), site, action, *arguments, more=parts, named=named)
         parts += [*containers.parts_of(arguments), *iterator_parts(arguments)]
         sources = catalogue.sources_of_method(name)
         if any(map(runs_code, arguments[sources])):
@@ -148,7 +151,7 @@ def _order_sets(action: Any, container: Any, plan: Plan, arguments: tuple[Any, .
 
 def _is_compound(value: Any) -> bool:
     """Tell whether comparing a value reads what is in it."""
-    return containers.family(value) is not None or type(value) is tuple
+    return containers.family(value) is not None or issubclass(type(value), tuple)
 
 
 _RUNS_CODE: Final = frozenset({*catalogue.TAKES_ELEMENTS, *SEARCHES, "sort"})
@@ -265,7 +268,7 @@ def _sort(container: list[Any], site: int, /, **named: Any) -> None:
 
     taken = containers.perform_all(whole, site, take_out)
     try:
-        taken.sort(**named)
+        taken = sort_alone(taken, site, **named)
     finally:
         changed = containers.perform_all(whole, site, put_back)
     if changed:

@@ -18,6 +18,7 @@ from hidden_attributes import ATTRIBUTES
 from hidden_bindings import BINDINGS
 from hidden_calls import CALLS
 from hidden_containers import CONTAINERS
+from hidden_elements import ELEMENTS
 from hidden_files import FILES, WITHOUT_LOCK
 from hidden_insides import INSIDES
 from hidden_library import LIBRARY
@@ -54,7 +55,7 @@ def cases(*texts: str) -> Iterator[tuple[str, str, str]]:
 @cache
 def programs() -> dict[str, tuple[str, str]]:
     """All programs; no variable holds them, or each exploration would go through them."""
-    texts = (ATTRIBUTES, BINDINGS, CALLS, CONTAINERS, FILES, INSIDES, LIBRARY, PROCESS)
+    texts = (ATTRIBUTES, BINDINGS, CALLS, CONTAINERS, ELEMENTS, FILES, INSIDES, LIBRARY, PROCESS)
     return {name: (definitions, body) for name, definitions, body in cases(*texts)}
 
 

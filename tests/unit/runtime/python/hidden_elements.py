@@ -1,0 +1,59 @@
+"""Containers that C code reads as elements of what it goes through.
+
+Programs for `test_hidden_accesses`; see there for how they are written.  In each two threads ask
+whether something is in a list, and one of them takes it.
+"""
+
+from __future__ import annotations
+
+ASKED = (
+    *("any([q])", "any((q,))", "any({1: q}.values())", "any(w.q for w in ws)"),
+    *("any(map(bool, [q]))", "any(map(lambda x: x, [q]))", "all([q])", "all(w.q for w in ws)"),
+    *("sum([q], [])", "sum((w.q for w in ws), [])", "sum([[2]], start=q) == [1, 2]"),
+    *("list(filter(None, [q]))", "list(filter(bool, [q]))", "list(filter(lambda x: x, [q]))"),
+    *("not list(itertools.filterfalse(None, [q]))", "next(filter(None, [q]), None)"),
+    *("list(itertools.takewhile(bool, [q]))", "list(itertools.compress('a', [q]))"),
+    *("list(map(list, [q])) == [[1]]", "max(w.q for w in ws)"),
+    *("max(ws, key=lambda w: w.q).q", "sorted(w.q for w in [*ws, W([0])])[1] == [1]"),
+    *("sorted([*ws, W([0])], key=lambda w: w.q)[1] is ws[0]", "in_order([q, [0]])[1] is q"),
+    *("in_order([q, [0]], key=lambda x: x)[1] is q", "bisect.bisect([[0]], q)"),
+    *("bisect.bisect_left([q], [1]) == 0", "inserted([[0]], q)[1] is q", "pushed([[0]], q)"),
+    *("Pair(q, 1) == Pair([1], 1)", "sliced(q) == [1]"),
+)
+
+DEFINITIONS = """
+class W:
+    def __init__(self, q): self.q = q
+Pair = collections.namedtuple('Pair', 'a b')
+def in_order(values, key=None):
+    values.sort(key=key)
+    return values
+def inserted(values, new):
+    bisect.insort(values, new)
+    return values
+def pushed(values, new):
+    heapq.heappush(values, new)
+    return len(new)
+def sliced(values):
+    copy = [0, 0]
+    copy[:] = values
+    return copy
+"""
+
+BODY = """
+q = [1]
+ws = [W(q)]
+got = []
+def take():
+    with GUARD:
+        if {asked}:
+            q.clear()
+            got.append(1)
+together(take, take)
+assert got == [1]
+"""
+
+ELEMENTS = "".join(
+    f"### elements asked by {asked}\n{DEFINITIONS}---\n{BODY.format(asked=asked).lstrip()}"
+    for asked in ASKED
+)

@@ -1,0 +1,87 @@
+"""What C code asks of elements: at once where all are at hand, and with the right results."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import mazurka
+
+
+def together(*bodies: Callable[[], Any]) -> None:
+    threads = [threading.Thread(target=body) for body in bodies]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def move(found: list[bool], ask: Callable[[list[int], list[int]], bool]) -> None:
+    """Something is in one list or the other at any time, and moves from the second to the first."""
+    first: list[int] = []
+    second = [1]
+
+    def put() -> None:
+        first.append(1)
+        second.clear()
+
+    together(put, lambda: found.append(ask(first, second)))
+
+
+def test_elements_at_hand_are_asked_at_once() -> None:
+    def program() -> None:
+        found: list[bool] = []
+        move(found, lambda first, second: any([first, second]))
+        assert found == [True]
+
+    assert mazurka.explore(program, preemptions=2).verdict == "holds"
+
+
+def test_code_of_the_program_comes_in_between() -> None:
+    def program() -> None:
+        found: list[bool] = []
+        move(found, lambda first, second: any(each for each in (first, second)))
+        assert found == [True]
+
+    assert mazurka.explore(program, preemptions=2).verdict == "violated"
+
+
+RESULTS: dict[str, Callable[[list[list[int]]], Any]] = {
+    "any": lambda lists: any(each for each in lists),
+    "sum": lambda lists: sum((each for each in lists), [0]),
+    "sum of numbers": lambda lists: sum(each[0] * 0.1 for each in lists),
+    "max": lambda lists: max((each for each in lists), key=lambda each: each[::-1]),
+    "max of arguments": lambda lists: max(lists[0], lists[1], key=len),
+    "nothing": lambda lists: min((each for each in lists[:0]), default=None),
+    "sorted": lambda lists: sorted((each for each in lists), reverse=True),
+    "sorted by a key": lambda lists: sorted(lists, key=tuple, reverse=True),
+    "filter": lambda lists: list(filter(None, lists)),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_are_those_of_c_code(name: str) -> None:
+    ask = RESULTS[name]
+    expected = ask([[2], [], [1, 3]][::2])
+
+    def program() -> None:
+        lists = [[2], [1, 3]]
+        found: list[Any] = []
+        together(lambda: found.append(ask(lists)), lambda: found.append(ask(lists)))
+        assert found == [expected, expected]
+
+    assert mazurka.explore(program, preemptions=1).verdict == "holds"
+
+
+def test_a_lock_for_each_key_is_made_at_once() -> None:
+    def program() -> None:
+        locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+        found: list[Any] = []
+        together(lambda: found.append(locks["a"]), lambda: found.append(locks["a"]))
+        assert found[0] is found[1]
+
+    assert mazurka.explore(program, preemptions=2).verdict == "holds"
