@@ -124,7 +124,9 @@ def _make_slot(
     number = len(machine.plans)
     if number >= MOST_THREADS:
         raise UnsupportedError.at(
-            span, f"the program may have more than {MOST_THREADS} threads; use --max-threads"
+            span,
+            f"the program may have more than {MOST_THREADS} threads; a smaller --max-threads bounds"
+            f" how many each place creates (now {low.machine.limits.max_threads})",
         )
     lineage = (*low.plan.lineage, function)
     again = again or low.plan.again
