@@ -28,7 +28,7 @@ def load_model(
     """Read a model file; `definitions` override its constants (`-D NAME=VALUE`)."""
     from mazurka.frontend.python.elaboration import elaborate
 
-    text = read_source(path, "a model file (`.py`)")
+    text = read_source(path, "a model (`.py`) or a C program (`.c`)")
     return elaborate(text, str(path), definitions, max_threads=max_threads, max_depth=max_depth)
 
 
