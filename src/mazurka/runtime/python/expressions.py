@@ -132,12 +132,16 @@ def write_item(value: Any, thing: Any, key: Any, site: int) -> None:
     else:
         if type(key) is slice and (is_iterator(value) or callbacks.runs_code(value)):
             value = list(callbacks.step_through(value, site))  # then all of it is put in at once
-        touched: list[Part] = [(thing, found, How.WRITE, key)]
-        action: Any = operator.setitem
-        if type(key) is slice:
-            touched += containers.parts_of((value,))
-            action = partial(call_in_order, action) if is_set(value) else action
-        containers.perform_all(touched, site, action, thing, key, value)
+        part: Part = (thing, found, How.WRITE, key)
+        if type(key) is slice and session.current.ident == get_ident():
+            action = partial(call_in_order, operator.setitem) if is_set(value) else operator.setitem
+            read = containers.part_of(value, How.READ_ALL)
+            if read is not None and not use_alone(read[0], site, False):
+                containers.perform_all([part, read], site, action, thing, key, value)
+            else:
+                perform(part, site, action, thing, key, value)
+        else:
+            perform(part, site, operator.setitem, thing, key, value)
 
 
 def delete_item(thing: Any, key: Any, site: int) -> None:
