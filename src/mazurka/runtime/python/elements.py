@@ -72,7 +72,7 @@ def read_keys(key: Callable[[Any], Any], site: int) -> Callable[[Any], Any]:
 
 def sort(values: list[Any], site: int, /, key: Any = None, reverse: Any = False) -> list[Any]:
     """Sort a list that nobody else has: all keys are found before the first is compared."""
-    keys = values if key is None else [key(value) for value in values]
+    keys = values if key is None else list(map(key, values))
     found = iter(tuple(keys))
 
     def put_in_order() -> list[Any]:
