@@ -10,8 +10,18 @@ later.  So that is an operation of its own, and C code goes on before anybody el
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator
-from itertools import compress, dropwhile, filterfalse, takewhile
+from functools import partial
+from itertools import (
+    accumulate,
+    compress,
+    dropwhile,
+    filterfalse,
+    groupby,
+    starmap,
+    takewhile,
+)
 from types import GeneratorType
 from typing import Any, Final
 
@@ -21,7 +31,7 @@ from mazurka.runtime.python.catalogue import SIMPLE
 from mazurka.runtime.python.containers import family
 from mazurka.runtime.python.deep import perform_deep
 from mazurka.runtime.python.iteration.iterators import make_lazy_iterator
-from mazurka.runtime.python.iteration.loops import iterate
+from mazurka.runtime.python.iteration.loops import iterate, unpack
 
 COMPARING: Final = frozenset({min, max})
 ASKING: Final = frozenset({any, all, sum, *COMPARING})
@@ -56,6 +66,11 @@ def _read_each(items: Iterable[Any], site: int, kept: list[Any], compares: bool)
         yield element
 
 
+def hold_pairs(kind: Any, values: Any) -> bool:
+    """Tell whether C code takes the elements apart, as keys and values: `dict(pairs)`."""
+    return issubclass(kind, dict) and family(values) is not dict and not hasattr(values, "keys")
+
+
 def read_keys(key: Callable[[Any], Any], site: int) -> Callable[[Any], Any]:
     """Give what `min` and `max` call to find out by what an element is compared."""
     kept: list[Any] = []
@@ -84,13 +99,32 @@ def sort(values: list[Any], site: int, /, key: Any = None, reverse: Any = False)
     return result
 
 
-def test_results(function: Any, site: int, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Replace the function that `filter` calls by one whose results are true or false, and what
-    tells `compress` which elements it takes."""
+def _read_alone(site: int, element: Any) -> Any:
+    """Read what C code will give a function as its arguments."""
+    if type(element) in SIMPLE or (
+        type(element) is tuple and SIMPLE.issuperset(map(type, element))
+    ):
+        return element
+    return unpack(element, site)
+
+
+def show_questions(function: Any, site: int, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Replace what an iterator calls, or goes through, by what shows what C code asks: whether
+    results of `filter` are true, and how `groupby` compares keys."""
     ask = handle(bool, site)
     if function is compress:
         selectors = arguments[1:2]
         return (*arguments[:1], *(make_lazy_iterator(map, site, ask, each) for each in selectors))
+    if function is starmap:
+        read = partial(_read_alone, site)
+        return (
+            *arguments[:1],
+            *(make_lazy_iterator(map, site, read, each) for each in arguments[1:]),
+        )
+    if function is accumulate and arguments[1:] in ((), (None,)):
+        return (*arguments[:1], handle(operator.add, site))
+    if function is groupby and arguments:
+        return (arguments[0], read_keys((*arguments[1:], None)[0] or itself, site))
     if function not in TESTING or not arguments:
         return arguments
     callback = arguments[0]

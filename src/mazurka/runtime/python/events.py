@@ -153,6 +153,8 @@ class Events:
     """(value, site): a value is about to be unpacked, or passed on by `*`."""
     unpack_later = loops.unpack_later
     """(value, site): a value is about to be passed on by `*`, after the arguments by name."""
+    read_nested = loops.read_nested
+    """(value, site): what is in a value is about to be unpacked, too: `a, (b, c) = value`."""
     unpack_bound = loops.unpack_bound
     """(value, site): a value is about to be unpacked, and bound as it is: `v = a, b = value`."""
     search_in = expressions.search_in
@@ -172,7 +174,7 @@ class Events:
     # -- loops ---------------------------------------------------------------------------------
 
     iterate = loops.iterate
-    """(value, unpacked, site): what a loop goes through; `unpacked`: it unpacks each element."""
+    """(value, unpacked, site): what a loop goes through, and how deep it unpacks each element."""
     iterate_lazily = loops.iterate_lazily
     """(value, unpacked, site): what a generator expression goes through, later."""
     iterate_captured = loops.iterate_captured

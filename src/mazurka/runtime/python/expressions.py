@@ -261,6 +261,8 @@ def apply_operator(left: Any, right: Any, sign: str, site: int) -> Any:
         if is_done_by_c(type(right), "__contains__"):
             found = operate(right, site, operator.contains, right, left)
             return found if sign == "In" else not found
+        if issubclass(kinds[1], tuple):
+            return perform_deep((left, right), site, BINARY[sign], left, right)
         right = right if type(right) in PLAIN else search_through(right, site)
         return BINARY[sign](left, right)
     return receive(_operate_on((left, right), sign, site, BINARY[sign]))
@@ -343,13 +345,15 @@ _READS_DEEPLY: Final = _COMPARED | {"Mod"}
 
 def _contains(left: Any, sign: str, right: Any, site: int) -> Any:
     part = containers.part_of(right, How.READ_ALL)
+    if issubclass(type(right), tuple):
+        return perform_deep((left, right), site, BINARY[sign], left, right)
     if part is None or not containers.is_built_in(type(part[0]), "__contains__"):
         return BINARY[sign](left, right if family(right) else search_through(right, site))
     if part[1] in (dict, set) and part[0] is right:
         part = (*part[:2], How.LOOK, None)
     elif type(right) is list and compares_in_python(right, left):
         return search_list(right, site, left) is (sign == "In")
-    elif family(left) is not None or type(left) is tuple:
+    elif family(left) is not None or issubclass(type(left), tuple):
         return perform_deep((left, right), site, BINARY[sign], left, right)
     elif part[1] is deque:
         found = perform_in_turns([part], site, operator.contains, right, left)

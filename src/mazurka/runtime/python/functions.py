@@ -49,9 +49,10 @@ from mazurka.runtime.python.elements import (
     COMPARING,
     are_at_hand,
     come_one_by_one,
+    hold_pairs,
     read_keys,
+    show_questions,
     sort,
-    test_results,
 )
 from mazurka.runtime.python.hidden_state import is_foreign, note_hidden_change
 from mazurka.runtime.python.iteration import iterators
@@ -131,6 +132,11 @@ def read(function: Callable[..., Any], site: int, /, *arguments: Any, **named: A
     more = [*iterator_parts(arguments), *asked_parts(function, arguments)]
     parts = [*parts_of(arguments), *more]
     action = _order_sets(function, arguments)
+    if type(function) is type and arguments and hold_pairs(function, arguments[-1]):
+        if are_at_hand(arguments[-1]):
+            return perform_deep(arguments, site, action, *arguments, more=more, named=named)
+        pairs = come_one_by_one(function, arguments[-1], site)
+        return function(*arguments[:-1], pairs, **named)
     sources = sources if len(arguments) > 1 and parts else catalogue.NONE
     return _perform(parts, site, action, arguments, named, sources)
 
@@ -269,7 +275,7 @@ def make_iterator(function: Callable[..., Any], site: int, /, *arguments: Any, *
     given = handles(arguments, site)
     at = catalogue.CALLBACK_AT.get(function, len(given))
     given[at : at + 1] = [handle_callback(value, site) for value in given[at : at + 1]]
-    arguments = test_results(function, site, tuple(given))
+    arguments = show_questions(function, site, tuple(given))
     return iterators.make_lazy_iterator(function, site, *arguments, **named)
 
 
@@ -374,7 +380,13 @@ def _call_built_in(function: Any, site: int) -> Any:
         return function
     if catalogue.touches_no_argument(type(owner), name):
         return function
+    if name in catalogue.SEARCHES and issubclass(type(owner), tuple):
+        return partial(_search_tuple, function, site)
     return partial(_call_value, function, site)
+
+
+def _search_tuple(function: Any, site: int, /, *arguments: Any) -> Any:
+    return perform_deep((function.__self__, *arguments), site, function, *arguments)
 
 
 def _run_in_context(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:

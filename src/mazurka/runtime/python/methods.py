@@ -30,8 +30,9 @@ from mazurka.runtime.python.calls import call, controlled
 from mazurka.runtime.python.catalogue import COMPARES, LISTS, METHODS, SEARCHES, SYNCHRONIZING
 from mazurka.runtime.python.containers import UNKNOWN, Family, Part, known_family, use_alone
 from mazurka.runtime.python.deep import perform_deep
+from mazurka.runtime.python.elements import are_at_hand, hold_pairs
 from mazurka.runtime.python.elements import sort as sort_alone
-from mazurka.runtime.python.iteration.loops import iterate
+from mazurka.runtime.python.iteration.loops import iterate, unpack
 from mazurka.runtime.python.iteration.set_order import call_in_order, is_set, take_first
 from mazurka.runtime.python.opaque import iterator_parts
 from mazurka.runtime.python.reentry import perform_in_turns
@@ -127,6 +128,8 @@ def perform_method(
     if not alone:
         if built_on in LISTS and name in COMPARES and _is_compound(key):
             return perform_deep((container, key), site, action, *arguments, more=parts, named=named)
+        if built_on is dict and arguments and hold_pairs(dict, key) and are_at_hand(key):
+            return perform_deep(arguments, site, action, *arguments, more=parts, named=named)
         if name == "sort":
             return perform_deep((container,), site, action, *arguments, more=parts, named=named)
         parts += [*containers.parts_of(arguments), *iterator_parts(arguments)]
@@ -210,7 +213,7 @@ def _take_elements(container: Any, built_on: Family, name: str, site: int, sourc
     for element in source if alone else iterate(source, False, site):
         given: tuple[Any, ...] = (element,)
         if built_on is dict:
-            key, value = element
+            key, value = unpack(element, site)
             given = (key, value)
         part = (container, built_on, how, given[0])
         containers.perform_all([part], site, _c_method(container, built_on, adding), *given)

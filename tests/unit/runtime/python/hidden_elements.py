@@ -18,7 +18,11 @@ ASKED = (
     *("sorted([*ws, W([0])], key=lambda w: w.q)[1] is ws[0]", "in_order([q, [0]])[1] is q"),
     *("in_order([q, [0]], key=lambda x: x)[1] is q", "bisect.bisect([[0]], q)"),
     *("bisect.bisect_left([q], [1]) == 0", "inserted([[0]], q)[1] is q", "pushed([[0]], q)"),
-    *("Pair(q, 1) == Pair([1], 1)", "sliced(q) == [1]"),
+    *("Pair(q, 1) == Pair([1], 1)", "sliced(q) == [1]", "[1] in (q,)", "(q,).count([1])"),
+    *("paired(dict, [p])", "paired({}.update, [p])", "paired(dict, (x for x in [p]))"),
+    *("list(itertools.starmap(lambda *a: len(a), [p])) == [2]", "first((p,))", "inner([(1, p)])"),
+    *("list(itertools.accumulate([[0], q]))[1] == [0, 1]", "first(x for x in [p])"),
+    *("len(list(itertools.groupby([q, [1]]))) == 1", "assigned(p)", "inner({1: p}.items())"),
 )
 
 DEFINITIONS = """
@@ -34,6 +38,28 @@ def inserted(values, new):
 def pushed(values, new):
     heapq.heappush(values, new)
     return len(new)
+def paired(make, pairs):
+    try:
+        make(pairs)
+    except ValueError:
+        return False
+    return True
+def first(pairs):
+    try:
+        return [1 for a, b in pairs]
+    except ValueError:
+        return []
+def inner(pairs):
+    try:
+        return [1 for a, (b, c) in pairs]
+    except ValueError:
+        return []
+def assigned(pair):
+    try:
+        a, (b, c) = 1, pair
+    except ValueError:
+        return False
+    return True
 def sliced(values):
     copy = [0, 0]
     copy[:] = values
@@ -42,12 +68,14 @@ def sliced(values):
 
 BODY = """
 q = [1]
+p = [1, 2]
 ws = [W(q)]
 got = []
 def take():
     with GUARD:
         if {asked}:
             q.clear()
+            p.clear()
             got.append(1)
 together(take, take)
 assert got == [1]

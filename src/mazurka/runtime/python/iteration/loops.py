@@ -17,6 +17,7 @@ from __future__ import annotations
 import sys
 from _thread import get_ident
 from collections.abc import Callable, Iterator
+from functools import partial
 from sys import getrefcount
 from types import FrameType
 from typing import Any, Final, NamedTuple
@@ -28,8 +29,9 @@ from mazurka.runtime.core.spinning import NEVER, SpinHistory, Turn, is_same, sam
 from mazurka.runtime.core.tasks import Task
 from mazurka.runtime.python.callbacks import LONE, LONE_INSIDE, delegate_to, itself, step_through
 from mazurka.runtime.python.calls import receive
-from mazurka.runtime.python.catalogue import NEW_EACH_TIME, PLAIN
+from mazurka.runtime.python.catalogue import NEW_EACH_TIME, PLAIN, SIMPLE
 from mazurka.runtime.python.containers import Part, family, is_built_in, part_of, perform, use_alone
+from mazurka.runtime.python.deep import perform_deep
 from mazurka.runtime.python.iteration.set_order import in_order, steps_of
 from mazurka.runtime.python.opaque import (
     is_done_by_c,
@@ -47,8 +49,9 @@ _READ: Final = How.READ
 _READ_ALL: Final = How.READ_ALL
 
 
-def iterate(value: Any, unpacked: bool, site: int) -> Any:
-    """Give what a loop goes through.
+def iterate(value: Any, unpacked: int, site: int) -> Any:
+    """Give what a loop goes through; `unpacked` says how deep it takes each element apart, 2 for
+    `for a, (b, c) in value`.
 
     Each step through a container is an access.  Each step through anything moves an iterator that
     the frames of the thread do not show, so that the thread is not idle.
@@ -57,11 +60,12 @@ def iterate(value: Any, unpacked: bool, site: int) -> Any:
         return value
     part = None if family(value) is None else part_of(value, _READ_ALL)
     if part is None or not is_built_in(type(value), "__iter__"):
-        return _advance_opaque(value, site) if is_iterator(value) else _advance(value, site)
+        items = _advance_opaque(value, site) if is_iterator(value) else _advance(value, site)
+        return map(partial(_UNPACKING[unpacked], site=site), items) if unpacked else items
     return _steps(part, value, None, unpacked, site)
 
 
-def iterate_lazily(value: Any, unpacked: bool, site: int) -> Any:
+def iterate_lazily(value: Any, unpacked: int, site: int) -> Any:
     """Give what a generator expression goes through, once somebody asks it to."""
     part = None if family(value) is None else part_of(value, How.READ_ALL)
     if part is None or not is_built_in(type(value), "__iter__"):
@@ -110,6 +114,22 @@ def unpack(value: Any, site: int) -> Any:
     if type(value) in PLAIN or getrefcount(value) <= LONE:
         return in_order(value)
     return step_through(value, site)
+
+
+def unpack_nested(value: Any, site: int) -> Any:
+    """Read a value before C code takes it apart, and what is in it: `a, (b, c) = value`."""
+    return read_nested(unpack(value, site), site)
+
+
+def read_nested(value: Any, site: int) -> Any:
+    """Read what is in a value that has been read, before C code takes that apart, too."""
+    if type(value) is tuple and SIMPLE.issuperset(map(type, value)):
+        return value
+    return perform_deep((value,), site, itself, value)
+
+
+_UNPACKING: Final = (read_whole, unpack, unpack_nested)
+"""By how deep an element is taken apart; nobody asks for the first."""
 
 
 def unpack_later(value: Any, site: int) -> Any:
@@ -215,7 +235,7 @@ def effect_of_step(part: Part, items: Any) -> How:
 
 
 def _steps(
-    part: Part, value: Any, items: Iterator[Any] | None, unpacked: bool, site: int
+    part: Part, value: Any, items: Iterator[Any] | None, unpacked: int, site: int
 ) -> Iterator[Any]:
     """Go through a container; without an iterator, the first step makes one, as in a loop."""
     container, found, _, _ = part
@@ -244,7 +264,7 @@ def _steps(
         if rounds is not None:
             rounds.step(born)
         now.where = None
-        yield unpack(element, site) if unpacked else element
+        yield _UNPACKING[unpacked](element, site) if unpacked else element
 
 
 _VALUES_STEP: Final[type] = type(iter({}.values()))

@@ -359,7 +359,7 @@ class Expressions(ast.NodeTransformer):
     def iterate(
         self, iterated: ast.expr, target: ast.expr, event: Event = Events.iterate
     ) -> ast.expr:
-        unpacked = ast.Constant(isinstance(target, (ast.Tuple, ast.List)))
+        unpacked = ast.Constant(unpacking_depth(target))
         return self.call(event, iterated, self.rewrite(iterated), unpacked)
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
@@ -410,6 +410,14 @@ class Expressions(ast.NodeTransformer):
 
     visit_ListComp = visit_SetComp = visit_DictComp = _visit_comprehension
     visit_GeneratorExp = _visit_comprehension
+
+
+def unpacking_depth(target: ast.expr) -> int:
+    """How deep a target takes a value apart: 1 for `a, b`, 2 for `a, (b, c)` and deeper ones."""
+    if not isinstance(target, (ast.Tuple, ast.List)):
+        return 0
+    parts = [part.value if isinstance(part, ast.Starred) else part for part in target.elts]
+    return 2 if any(isinstance(part, (ast.Tuple, ast.List)) for part in parts) else 1
 
 
 def _may_read_containers(node: ast.Compare) -> bool:

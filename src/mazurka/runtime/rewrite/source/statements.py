@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from mazurka.runtime.core.sites import Place
 from mazurka.runtime.python.events import Events
-from mazurka.runtime.rewrite.source.expressions import Event, Expressions, place
+from mazurka.runtime.rewrite.source.expressions import Event, Expressions, place, unpacking_depth
 from mazurka.runtime.rewrite.source.relocation import relocate
 from mazurka.runtime.rewrite.source.scopes import mangle
 
@@ -90,6 +90,8 @@ class Statements(Expressions):
         if any(unpacking):
             event = Events.unpack if all(unpacking) else Events.unpack_bound
             value = self.call(event, node.value, value)
+            if any(unpacking_depth(target) > 1 for target in node.targets):
+                value = self.call(Events.read_nested, node.value, value)
         node.value = value
         node.targets = [self.rewrite_target(target) for target in node.targets]
         return node
