@@ -54,7 +54,7 @@ MUTANTS: dict[str, tuple[Any, str, Any, Callable[[list[int]], Any]]] = {
         lambda items: any(each for each in (items,)),
     ),
     "nobody sees a filter": (
-        *(functions, "test_results", leave),
+        *(functions, "show_questions", leave),
         lambda items: next(filter(None, [items]), None),
     ),
     "keys are compared unread": (

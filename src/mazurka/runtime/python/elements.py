@@ -11,6 +11,7 @@ later.  So that is an operation of its own, and C code goes on before anybody el
 from __future__ import annotations
 
 import operator
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import (
@@ -66,9 +67,18 @@ def _read_each(items: Iterable[Any], site: int, kept: list[Any], compares: bool)
         yield element
 
 
-def hold_pairs(kind: Any, values: Any) -> bool:
+def hold_pairs(values: Any) -> bool:
     """Tell whether C code takes the elements apart, as keys and values: `dict(pairs)`."""
-    return issubclass(kind, dict) and family(values) is not dict and not hasattr(values, "keys")
+    return family(values) is not dict and not hasattr(values, "keys")
+
+
+def split_at_pairs(function: Any, arguments: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Divide the arguments of a kind of dictionary: those before its pairs, and the pairs."""
+    if not issubclass(type(function), type) or not issubclass(function, dict):
+        return arguments, ()
+    at = 1 if issubclass(function, defaultdict) else 0
+    pairs = arguments[at:]
+    return (arguments[:at], pairs) if len(pairs) == 1 and hold_pairs(*pairs) else (arguments, ())
 
 
 def read_keys(key: Callable[[Any], Any], site: int) -> Callable[[Any], Any]:

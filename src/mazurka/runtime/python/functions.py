@@ -49,10 +49,10 @@ from mazurka.runtime.python.elements import (
     COMPARING,
     are_at_hand,
     come_one_by_one,
-    hold_pairs,
     read_keys,
     show_questions,
     sort,
+    split_at_pairs,
 )
 from mazurka.runtime.python.hidden_state import is_foreign, note_hidden_change
 from mazurka.runtime.python.iteration import iterators
@@ -132,11 +132,11 @@ def read(function: Callable[..., Any], site: int, /, *arguments: Any, **named: A
     more = [*iterator_parts(arguments), *asked_parts(function, arguments)]
     parts = [*parts_of(arguments), *more]
     action = _order_sets(function, arguments)
-    if type(function) is type and arguments and hold_pairs(function, arguments[-1]):
-        if are_at_hand(arguments[-1]):
+    before, pairs = split_at_pairs(function, arguments)
+    if pairs:
+        if are_at_hand(*pairs):
             return perform_deep(arguments, site, action, *arguments, more=more, named=named)
-        pairs = come_one_by_one(function, arguments[-1], site)
-        return function(*arguments[:-1], pairs, **named)
+        return function(*before, come_one_by_one(function, *pairs, site), **named)
     sources = sources if len(arguments) > 1 and parts else catalogue.NONE
     return _perform(parts, site, action, arguments, named, sources)
 

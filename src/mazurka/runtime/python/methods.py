@@ -128,7 +128,7 @@ def perform_method(
     if not alone:
         if built_on in LISTS and name in COMPARES and _is_compound(key):
             return perform_deep((container, key), site, action, *arguments, more=parts, named=named)
-        if built_on is dict and arguments and hold_pairs(dict, key) and are_at_hand(key):
+        if built_on is dict and arguments and hold_pairs(key) and are_at_hand(key):
             return perform_deep(arguments, site, action, *arguments, more=parts, named=named)
         if name == "sort":
             return perform_deep((container,), site, action, *arguments, more=parts, named=named)
