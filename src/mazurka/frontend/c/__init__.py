@@ -44,8 +44,8 @@ def load_c(path: str | Path, reading: Reading) -> Program:
 
 def read_unit(path: str | Path, reading: Reading) -> TranslationUnit:
     """Preprocess and parse a C program."""
-    from mazurka.frontend.c.parsing import parse
     from mazurka.frontend.c.preprocessing import preprocess
+    from mazurka.frontend.c.source.parsing import parse
 
     name = str(path)
     text = read_source(path, "a C program (`.c` or `.i`)")

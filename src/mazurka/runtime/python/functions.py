@@ -271,7 +271,7 @@ def _touch_shallowly(
 def make_iterator(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """Call a function that makes an iterator, which goes through the arguments step by step."""
     for name in named.keys() & iterators.NAMED:
-        named[name] = handle_callback(named[name], site)
+        arguments = (*arguments, named.pop(name))  # both stand behind the elements
     given = handles(arguments, site)
     at = catalogue.CALLBACK_AT.get(function, len(given))
     given[at : at + 1] = [handle_callback(value, site) for value in given[at : at + 1]]

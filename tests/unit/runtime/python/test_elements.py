@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections import defaultdict
 from collections.abc import Callable
@@ -60,6 +61,12 @@ RESULTS: dict[str, Callable[[list[list[int]]], Any]] = {
     "sorted": lambda lists: sorted((each for each in lists), reverse=True),
     "sorted by a key": lambda lists: sorted(lists, key=tuple, reverse=True),
     "filter": lambda lists: list(filter(None, lists)),
+    "groups": lambda lists: [key for key, _ in itertools.groupby(lists, key=len)],
+    "groups of equals": lambda lists: [key for key, _ in itertools.groupby(lists)],
+    "sums": lambda lists: list(itertools.accumulate(lists, initial=[0])),
+    "maxima": lambda lists: list(itertools.accumulate(lists, func=max)),
+    "arguments": lambda lists: list(itertools.starmap(max, [[1, 2], (3, 4)])),
+    "a dictionary": lambda lists: dict([[1, 2], [3, 4]], five=6),
 }
 
 

@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 
 from mazurka.errors import MazurkaError, UnsupportedError
 from mazurka.frontend.c import tree
-from mazurka.frontend.c.clang_types import TypeReader
-from mazurka.frontend.c.places import PlaceMap
+from mazurka.frontend.c.source.clang_types import TypeReader
+from mazurka.frontend.c.source.places import PlaceMap
 from mazurka.frontend.c.types import (
     VOID,
     ArrayType,
