@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from mazurka.report.observer import progress_text
 from mazurka.search import Silent, Statistics
 from mazurka.symbolic import options as symbolic_options
 from mazurka.symbolic import outlook, portfolio
-from mazurka.symbolic.portfolio import ProofBeside
+from mazurka.symbolic.portfolio import DiagramsBeside, ProofBeside
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 WIDE = """
@@ -258,6 +259,23 @@ def test_searches_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
     assert broken.verdict == VIOLATED
 
 
+def test_a_head_start_for_diagrams_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On one processor the search for an invariant begins late, and decides where diagrams do not:
+    these have said nothing when their start is over, or have failed."""
+    monkeypatch.setattr(portfolio, "has_diagrams", lambda: True)
+    monkeypatch.setattr(portfolio, "processors", lambda: 1)
+
+    def fail(diagrams: DiagramsBeside) -> bool:
+        diagrams.has_ended = True
+        return False
+
+    for late, listen in ((0.0, lambda diagrams: False), (math.inf, fail)):
+        monkeypatch.setattr(portfolio, "HEAD_START_SECONDS", late)
+        monkeypatch.setattr(DiagramsBeside, "listen", listen)
+        proved = check(EXAMPLES / "philosophers_ordered.py", engine="symbolic", rounds=1000)
+        assert "pdr has decided" in proved.notes
+
+
 def test_two_searches_one_after_the_other(tmp_path: Path) -> None:
     asked = {"engine": "symbolic", "deterministic": True, "rounds": 1}
     assert check(EXAMPLES / "philosophers_ordered.py", **asked).verdict == HOLDS
@@ -373,7 +391,10 @@ EXPLAINED = {
 
 
 @pytest.mark.parametrize("strategy", EXPLAINED)
-def test_what_was_made_of_a_model_is_explained(strategy: str) -> None:
+def test_what_was_made_of_a_model_is_explained(
+    monkeypatch: pytest.MonkeyPatch, strategy: str
+) -> None:
+    monkeypatch.setattr(portfolio, "processors", lambda: portfolio.SEARCHES)
     parts = check(EXAMPLES / "lost_update.py", strategy=strategy, explain=True).explanation
     first = "what was made of the model"
     assert [part.title for part in parts] == [first, *EXPLAINED[strategy]]
@@ -410,7 +431,10 @@ class Watcher(Silent):
         ("bmc", r"^2 rounds  [\d,]+ clauses  \d+ MB  \d+\.\d s$"),
         ("k-induction", r"^1 steps  [\d,]+ clauses  "),
         ("pdr", r"^\d+ rounds  frame \d+: \d+ clauses, \d+ questions  "),
-        ("portfolio", r"clauses  pdr frame \d+: \d+ clauses, "),
+        (
+            "portfolio",
+            r"clauses  (pdr frame \d+: \d+ clauses, |bdd pass \d: a diagram of \d+ nodes)",
+        ),
         ("bdd", r"^\d rounds?  pass \d: a diagram of \d+ nodes  "),
         ("events", r"^\d+ events, [\d,]+ clauses  "),
     ],

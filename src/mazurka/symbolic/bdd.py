@@ -101,7 +101,7 @@ class DiagramSearch(CircuitSearch):
         self.covered = self.depth = progress.passes
         self.nodes = max(self.nodes, progress.nodes)
         check_time(PHASE)
-        self.doing = f"pass {progress.passes:,}: a diagram of {progress.nodes:,} nodes"
+        self.doing = describe_pass(progress)
         self.observer.progress(self.statistics())
 
     def explain(self) -> Iterator[ExplainedPart]:
@@ -121,6 +121,11 @@ class DiagramSearch(CircuitSearch):
         if not self.options.deterministic:
             told = f"{told}; {self.encoding_seconds:.2f} s for encoding"
         return (f"{told}; states as a diagram of up to {self.nodes:,} nodes",)
+
+
+def describe_pass(progress: ReachProgress) -> str:
+    """How far a search is, for whoever watches it."""
+    return f"pass {progress.passes:,}: a diagram of {progress.nodes:,} nodes"
 
 
 class Reaching:

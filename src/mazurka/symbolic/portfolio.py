@@ -7,7 +7,9 @@ judges as it does alone: an invariant is checked, a way to a violation is follow
 
 Where all cells are small, decision diagrams (`mazurka.symbolic.bdd`) look for all states in a third
 process: with little data they are often the first, and with wide numbers they are of no use.  They
-are given a part of the memory, and are left out where an invariant is to be written.
+are given a part of the memory, and are left out where an invariant is to be written.  Where there
+are fewer processors than searches, the one for an invariant begins when diagrams have had
+`HEAD_START_SECONDS`, or have ended without an answer: what it takes, they would have to wait for.
 
 All answers are answers about the program, so it does not matter who is first.  What the bounded
 search alone cannot know (executions that are longer than it looks ahead) does not count once there
@@ -24,7 +26,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mazurka.search import ExplainedPart, SearchOptions, Statistics
-from mazurka.symbolic.bdd import DiagramSearch, Reaching
+from mazurka.search.resources import processors
+from mazurka.symbolic.bdd import DiagramSearch, Reaching, describe_pass
 from mazurka.symbolic.bmc import CircuitSearch, FrameLoop, SearchSubject
 from mazurka.symbolic.circuit import Circuit
 from mazurka.symbolic.explaining import explain_circuit
@@ -48,6 +51,9 @@ MOST_BITS = 12
 """Cells with more bits are wide."""
 MEMORY_PARTS = 4
 """Decision diagrams get one of so many parts of the memory."""
+SEARCHES = 3
+HEAD_START_SECONDS = 4.0
+"""So much processor time decision diagrams get before a third search takes part of it."""
 
 
 class Decided(Exception):  # noqa: N818 - it is control flow, not an error
@@ -74,7 +80,8 @@ class PortfolioSearch(CircuitSearch):
                     if self.file is None and suit_diagrams(circuit, self.subject):
                         self.diagrams = DiagramsBeside(self)
                     self.beside = beside
-                    beside.begin()
+                    if self.diagrams is None or processors() >= SEARCHES:
+                        beside.begin()
                 FrameLoop(self, circuit, solver).search()
                 if self.violation is None and self.limits:
                     beside.finish()
@@ -95,7 +102,11 @@ class PortfolioSearch(CircuitSearch):
         super().wait(solver)
         if self.beside is None:
             return
-        if self.beside.listen() or (self.diagrams is not None and self.diagrams.listen()):
+        if self.diagrams is not None and self.diagrams.listen():
+            raise Decided
+        if self.diagrams is not None and self.diagrams.had_head_start:
+            self.beside.begin_late()
+        if self.beside.listen():
             raise Decided
 
     def solver_bytes(self, solver: SatSolver) -> int:
@@ -106,8 +117,12 @@ class PortfolioSearch(CircuitSearch):
 
     def statistics(self) -> Statistics:
         found = super().statistics()
-        beside = "" if self.prover is None else self.prover.doing
-        return replace(found, doing=f"{found.doing}  pdr {beside}") if beside else found
+        others = {
+            "pdr": self.prover,
+            "bdd": None if self.diagrams is None else self.diagrams.search,
+        }
+        told = [f"{name} {each.doing}" for name, each in others.items() if each and each.doing]
+        return replace(found, doing="  ".join([found.doing, *told]))
 
     def accept(self, prover: CircuitSearch, name: str) -> None:
         """Take over what another search has found."""
@@ -146,6 +161,11 @@ class DiagramsBeside:
         self.has_decided = self.has_ended = False
         self.solver.begin(self.reach.problem, self.search.hear, self.reach.report)
 
+    @property
+    def had_head_start(self) -> bool:
+        """Whether others need no longer wait for an answer."""
+        return self.has_ended or self.solver.processor_seconds() >= HEAD_START_SECONDS
+
     def listen(self) -> bool:
         """Hear what there is to hear; whether it has come to an end with an answer."""
         if self.has_ended:
@@ -180,6 +200,7 @@ class _BesideDiagrams(DiagramSearch):
 
     def hear(self, progress: ReachProgress) -> None:
         self.nodes = max(self.nodes, progress.nodes)
+        self.doing = describe_pass(progress)
 
 
 def find_options(owner: PortfolioSearch) -> SearchOptions:
@@ -215,7 +236,8 @@ class ProofBeside:
         self.prover = _BesideSearch(owner)
         self.has_begun = self.is_over = self.has_failed = False
         self.is_judging = False
-        """Whether an answer is being judged: that waits for solvers, too, this one among them."""
+        """Whether a question is being made or an answer judged: that waits for solvers, too, this
+        one among them."""
 
     @property
     def has_decided(self) -> bool:
@@ -239,11 +261,22 @@ class ProofBeside:
 
     def begin(self) -> None:
         """Encode the program, and hand it over."""
-        circuit = self.prover.circuit = self.prover.encode()
-        self.questions = self.prover.decide(circuit, self.solver)
-        self.question = next(self.questions)
-        self._ask()
-        self.has_begun = True
+        self.is_judging = True
+        try:
+            circuit = self.prover.circuit = self.prover.encode()
+            self.questions = self.prover.decide(circuit, self.solver)
+            self.question = next(self.questions)
+            self._ask()
+            self.has_begun = True
+        except SolverFailure:
+            self.is_over = self.has_failed = True
+        finally:
+            self.is_judging = False
+
+    def begin_late(self) -> None:
+        """Begin while another search is waiting, unless that has been done."""
+        if not (self.has_begun or self.is_judging or self.is_over):
+            self.begin()
 
     def listen(self) -> bool:
         """Hear what there is to hear; whether it has come to an end with an answer."""

@@ -51,6 +51,7 @@ def test_models_and_assumptions() -> None:
         assert solver.clauses == 2
         if sys.platform == "linux":
             assert 2**20 < solver.resident_bytes() < 2**32
+        assert 0 <= solver.processor_seconds() < 2**10
 
 
 def test_a_process_is_used_again_and_remembers_nothing() -> None:

@@ -37,7 +37,7 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import Any, NamedTuple
 
-MOST_NODES = 20_000
+MOST_NODES = 500
 """How large a cluster may grow."""
 MOST_SWAPS = 20_000
 """How often two neighbours change places in one reordering of the variables: looking at all

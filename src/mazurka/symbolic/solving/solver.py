@@ -67,6 +67,7 @@ class _Process:
     that no thread need listen to it: where one stays, other code of this process must not fork."""
 
     def __init__(self) -> None:
+        self.began = time.perf_counter()
         # -P: the folder of the program is not where modules are looked for.
         self.process = subprocess.Popen(
             [sys.executable, "-P", str(PROGRAM)],
@@ -113,6 +114,14 @@ class _Process:
             return int(words[1]) * os.sysconf("SC_PAGE_SIZE")
         return 0
 
+    def processor_seconds(self) -> float:
+        """The processor time of the process; that of the clock where the system does not tell."""
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            text = Path(f"/proc/{self.process.pid}/stat").read_text("ascii", errors="replace")
+            user, system = text.rpartition(")")[2].split()[11:13]
+            return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+        return time.perf_counter() - self.began
+
 
 class Solver:
     """What works in a process of its own.  Use it as a context: the process is given back, or
@@ -128,6 +137,7 @@ class Solver:
     def __init__(self, waiting: Callable[[Self], None] | None = None) -> None:
         self.waiting: Callable[[Any], None] | None = waiting
         self._process = _take_idle() or _Process()
+        self._used_before = self._process.processor_seconds()
 
     def __enter__(self) -> Self:
         return self
@@ -145,6 +155,10 @@ class Solver:
 
     def resident_bytes(self) -> int:
         return self._process.resident_bytes()
+
+    def processor_seconds(self) -> float:
+        """What this solver has taken of a processor."""
+        return self._process.processor_seconds() - self._used_before
 
     def _send(self, command: bytes, numbers: Sequence[int]) -> None:
         self._process.send(command, array(NUMBER, numbers).tobytes())
