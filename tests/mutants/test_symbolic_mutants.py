@@ -262,9 +262,7 @@ def forget_steps_back(patch: pytest.MonkeyPatch) -> None:
 
 
 def take_one_choice_for_all(patch: pytest.MonkeyPatch) -> None:
-    def keep(
-        outlook: StepOutlook, record: StepRecord, location: int, found: list[int]
-    ) -> list[int]:
+    def keep(outlook: StepOutlook, record: StepRecord, found: list[int]) -> list[int]:
         return found
 
     patch.setattr(StepOutlook, "quantify", keep)

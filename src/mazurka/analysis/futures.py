@@ -82,7 +82,7 @@ from mazurka.analysis.ownership import reach
 from mazurka.analysis.restarts import find_restartable_threads, find_unwatched_threads
 from mazurka.deadline import check_time
 from mazurka.ir.expressions import Const
-from mazurka.ir.passes.held import Ownership, conjuncts, owner_values
+from mazurka.ir.passes.held import conjuncts, find_ownership, owner_values
 from mazurka.ir.program import (
     FINISHED,
     FIRST_LOCATION,
@@ -103,7 +103,7 @@ from mazurka.ir.values.footprints import Footprints
 
 def find_pattern_locks(program: Program) -> frozenset[int]:
     """Return the owner cells that only the holder changes while the lock is held."""
-    return Ownership(program).disciplined
+    return find_ownership(program).disciplined
 
 
 def find_needed_locks(footprints: Footprints, edge: Edge, thread: int) -> frozenset[int]:
@@ -121,7 +121,7 @@ def find_needed_locks(footprints: Footprints, edge: Edge, thread: int) -> frozen
 
 def find_sticky_locations(program: Program) -> list[frozenset[int]]:
     """Find for each thread a set of locations that every local cycle meets."""
-    beginnings = Ownership(program).beginnings
+    beginnings = find_ownership(program).beginnings
     restartable = find_restartable_threads(program)
     found = []
     for number, thread in enumerate(program.threads):
@@ -154,7 +154,7 @@ class Futures:
         self.program = program
         self.footprints = Footprints(program)
         self.channels = find_channels(program)
-        self.beginnings = Ownership(program).beginnings
+        self.beginnings = find_ownership(program).beginnings
         self.restartable = find_restartable_threads(program)
         """The threads that may be started again, and so may always execute all of their code."""
         numbered = list(enumerate(program.threads))

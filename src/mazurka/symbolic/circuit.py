@@ -34,7 +34,7 @@ from mazurka.search.result import LASSO
 from mazurka.symbolic.environment import Latch, StateBits
 from mazurka.symbolic.graphs.graph import Aig
 from mazurka.symbolic.graphs.words import Word
-from mazurka.symbolic.steps import ChoiceKey
+from mazurka.symbolic.record import ChoiceKey
 
 DEADLOCK = "deadlock"
 OF_STATES = frozenset({DEADLOCK, LASSO})

@@ -71,6 +71,11 @@ class LaterTouches:
         self._found: dict[tuple[int, CellsAsked, int | None], int] = {}
         self._trees: dict[tuple[int, CellsAsked], dict[LockTree, frozenset[int]]] = {}
         self.sets = [PlaceSets(self.graph, places) for places in environment.places]
+        self._later = [
+            {place: futures.later(thread, place) for place in places}
+            for thread, places in enumerate(environment.places)
+        ]
+        """By thread and place what it may touch while nobody holds a lock."""
 
     def prepare(self, questions: Iterable[tuple[int, CellsAsked]]) -> None:
         """Look ahead at what will be asked of threads: sets of places are made of smaller ones."""
@@ -112,11 +117,12 @@ class LaterTouches:
             check_time("encoding what threads may do later")
             places: dict[LockTree, list[int]] = {}
             locks = self.locks & self.futures.needed_by[thread]
-            for place in self.environment.places[thread]:
-                if not cells.meet(self.futures.later(thread, place)):
+            for place, later in self._later[thread].items():
+                if not cells.meet(later):
                     continue
-                builder = _TreeBuilder(self.futures, thread, cells, place)
-                tree = builder.build(locks) if locks else True
+                tree: LockTree = True
+                if locks:
+                    tree = _TreeBuilder(self.futures, thread, cells, place).build(locks)
                 places.setdefault(tree, []).append(place)
             self._trees[key] = {tree: frozenset(at) for tree, at in places.items()}
         return self._trees[key]

@@ -23,8 +23,8 @@ from mazurka.errors import UnsupportedError
 from mazurka.ir.program import FIRST_LOCATION, WRONG
 from mazurka.symbolic.environment import Environment
 from mazurka.symbolic.graphs.graph import FALSE
-from mazurka.symbolic.record import StepRecord
-from mazurka.symbolic.steps import ChoiceKey, StepEncoder
+from mazurka.symbolic.record import ChoiceKey, StepRecord
+from mazurka.symbolic.steps import StepEncoder
 
 FOR_DEADLOCKS = (
     "deadlocks can be looked for only where it does not: choose in a step before, or use --property"
@@ -74,7 +74,7 @@ class StepOutlook:
             wanted = {"acts": record.acts, "waits": record.waits, "stopped": record.stopped}
             asked = reads and record.waits != FALSE  # what is read matters to who waits
             cells = {a: graph.some(each) for a, each in record.reads.items()} if asked else {}
-            found = self.quantify(record, location, [*wanted.values(), *cells.values()])
+            found = self.quantify(record, [*wanted.values(), *cells.values()])
             for name, literal in zip(wanted, found, strict=False):
                 parts[name].append(graph.both(at, literal))
             for address, literal in zip(cells, found[len(wanted) :], strict=True):
@@ -85,11 +85,11 @@ class StepOutlook:
             reads={address: graph.some(each) for address, each in read.items()},
         )
 
-    def quantify(self, record: StepRecord, location: int, literals: list[int]) -> list[int]:
+    def quantify(self, record: StepRecord, literals: list[int]) -> list[int]:
         """Each literal with some choice of the step: the choices' bits are no part of it."""
-        found = self.try_to_quantify(record, location, literals)
+        found = self.try_to_quantify(record, literals)
         if found is None:
-            _, key = self._find_choice_bits(record, location, literals)[0]
+            _, key = self._find_choice_bits(record, literals)[0]
             edge = self.program.threads[record.thread].edges[key.edge]
             raise UnsupportedError.at(
                 edge.span,
@@ -98,12 +98,10 @@ class StepOutlook:
             )
         return found
 
-    def try_to_quantify(
-        self, record: StepRecord, location: int, literals: list[int]
-    ) -> list[int] | None:
+    def try_to_quantify(self, record: StepRecord, literals: list[int]) -> list[int] | None:
         """The same; None where the circuit would grow too much."""
         most = self.graph.nodes + MOST_GROWTH
-        while relevant := self._find_choice_bits(record, location, literals):
+        while relevant := self._find_choice_bits(record, literals):
             bit, _ = relevant[-1]
             no, yes = (self.graph.substitute(literals, {bit: value}) for value in (0, 1))
             literals = [self.graph.either(x, y) for x, y in zip(no, yes, strict=True)]
@@ -111,23 +109,22 @@ class StepOutlook:
                 return None
         return literals
 
-    def count_choice_bits(self, record: StepRecord, location: int, literals: list[int]) -> int:
+    def count_choice_bits(self, record: StepRecord, literals: list[int]) -> int:
         """How many bits of the step's choices the literals depend on."""
-        return len(self._find_choice_bits(record, location, literals))
+        return len(self._find_choice_bits(record, literals))
 
     def _find_choice_bits(
-        self, record: StepRecord, location: int, literals: list[int]
+        self, record: StepRecord, literals: list[int]
     ) -> list[tuple[int, ChoiceKey]]:
-        leaves = [
-            (bit, key)
-            for key, word in self.encoder.choices.items()
-            if (key.thread, key.start) == (record.thread, location)
-            for bit in self.encoder.words.literals(word)
-        ]
-        if not leaves:
+        if not record.choices:
             return []
         marks = self.graph.mark_cone(literals)
-        return [(bit, key) for bit, key in leaves if marks[bit >> 1]]
+        return [
+            (bit, key)
+            for key, word in record.choices.items()
+            for bit in self.encoder.words.literals(word)
+            if marks[bit >> 1]
+        ]
 
 
 class Standstills(NamedTuple):

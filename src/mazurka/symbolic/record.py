@@ -19,6 +19,16 @@ class Arrival(NamedTuple):
     view: PathView
 
 
+class ChoiceKey(NamedTuple):
+    """Which choice a word decides: of this edge, in this pass of the step from `start`."""
+
+    thread: int
+    start: int
+    edge: int
+    """The position of the edge in `Thread.edges`."""
+    repetition: int
+
+
 @dataclass
 class StepRecord:
     """What the step of a thread from one location does.  Literals hold *given* that the thread is
@@ -48,6 +58,8 @@ class StepRecord:
     reads: dict[int, list[int]] = field(default_factory=dict)
     """The footprint: by cell the conditions under which it is read, also by guards that fail."""
     writes: dict[int, list[int]] = field(default_factory=dict)
+    choices: dict[ChoiceKey, Word] = field(default_factory=dict)
+    """The leaves behind its choices."""
     pending_faults: list[tuple[Fault, int]] = field(default_factory=list)
     """What `faults` is made of when the step has been followed to all of its ends."""
 

@@ -17,7 +17,8 @@ from mazurka.ir.interpreter import Interpreter, State, Step, StepRun
 from mazurka.ir.program import Edge, Fault, Mode, Program
 from mazurka.search import Move
 from mazurka.symbolic.circuit import OF_STATES, UNROLLING, Circuit
-from mazurka.symbolic.steps import ChoiceKey, fold_choice, order_transient
+from mazurka.symbolic.record import ChoiceKey
+from mazurka.symbolic.steps import fold_choice, order_transient
 
 ALL = np.uint64((1 << 64) - 1)
 

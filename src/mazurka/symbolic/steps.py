@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from mazurka.deadline import check_time
 from mazurka.errors import UnsupportedError
@@ -45,22 +44,12 @@ from mazurka.symbolic.environment import (
 from mazurka.symbolic.expressions import Evaluation
 from mazurka.symbolic.graphs.graph import FALSE, TRUE
 from mazurka.symbolic.graphs.words import WORD_BITS, Word
-from mazurka.symbolic.record import Arrival, StepRecord
+from mazurka.symbolic.record import Arrival, ChoiceKey, StepRecord
 
 UNROLLING = 32
 """How often a step's loops are followed, where nobody says."""
 MOST_EDGES = 200_000
 """How many edges the step from one location may have with its loops unrolled."""
-
-
-class ChoiceKey(NamedTuple):
-    """Which choice a word decides: of this edge, in this pass of the step from `start`."""
-
-    thread: int
-    start: int
-    edge: int
-    """The position of the edge in `Thread.edges`."""
-    repetition: int
 
 
 def fold_choice(raw: int, count: int) -> int:
@@ -224,6 +213,7 @@ class _Walk:
         if edge.choices > 1:
             key = ChoiceKey(self.record.thread, self.start, position, now[0])
             chosen = self.encoder.choice(key, edge.choices)
+            self.record.choices[key] = self.encoder.choices[key]
         doing = self._evaluation(edge, take, view.copy(), chosen)
         for operation in edge.operations:
             doing.perform(operation)

@@ -27,8 +27,18 @@ from mazurka.ir.program import Assign, Check, Edge, Program, Role
 from mazurka.ir.values.evaluation import evaluate, members
 from mazurka.ir.values.footprints import Footprints
 
+KEY = "_ownership"
+
 Known: TypeAlias = dict[Expr, frozenset[int]]
 """Maps addresses of locks to the values that their owner cells can have."""
+
+
+def find_ownership(program: Program) -> Ownership:
+    """Return the locks of a program and where they are held; this is cached in the program."""
+    kept: Ownership | None = program.__dict__.get(KEY)
+    if kept is None:
+        kept = program.__dict__[KEY] = Ownership(program)
+    return kept
 
 
 def drop_proven_lock_checks(program: Program) -> Program:

@@ -33,8 +33,8 @@ from mazurka.symbolic.graphs.words import Word, width_for
 from mazurka.symbolic.interleavings.earliest import find_conflicting_cells, find_own_cells
 from mazurka.symbolic.interleavings.sweeps import rank_locations
 from mazurka.symbolic.outlook import StepOutlook
-from mazurka.symbolic.record import StepRecord
-from mazurka.symbolic.steps import ChoiceKey, StepEncoder
+from mazurka.symbolic.record import ChoiceKey, StepRecord
+from mazurka.symbolic.steps import StepEncoder
 
 
 @dataclass
@@ -299,7 +299,7 @@ class ThreadUnwinding:
         """What the thread could do with some choice."""
         outlook = StepOutlook(self.encoder, Environment({}, []))
         wanted = [record.acts, record.waits, record.stopped, *event.reads.values()]
-        found = outlook.quantify(record, event.location, wanted)
+        found = outlook.quantify(record, wanted)
         event.acts, event.waits, event.stopped = found[:3]
         event.attempts = dict(zip(event.reads, found[3:], strict=True))
 

@@ -207,14 +207,15 @@ class StubbornSets:
         graph = self.graph
         endless = [record.beyond, *(record.faults.get(fault, FALSE) for fault in DEAD_ENDS)]
         wanted = [record.acts, graph.some(endless)]
-        quantified = self.outlook.try_to_quantify(record, place, wanted)
+        quantified = self.outlook.try_to_quantify(record, wanted)
         enabled, never = quantified or (TRUE, TRUE)
         if place in self.sticky[record.thread]:
             never = graph.either(never, enabled)
         self._add(found.enabled, enabled, place)
         self._add(found.alone_never, never, place)
-        reads = self._add_touched(found.reads, record, record.reads, place, TRUE)
-        writes = self._add_touched(found.writes, record, record.writes, place, enabled)
+        touched = self._find_touched(record)
+        reads = self._add_touched(found.reads, record.reads, touched, place, TRUE)
+        writes = self._add_touched(found.writes, record.writes, touched, place, enabled)
         known = found.static[place]
         found.static[place] = StaticTouches(known.reads | reads, known.writes | writes)
         return enabled
@@ -222,8 +223,8 @@ class StubbornSets:
     def _add_touched(
         self,
         found: dict[int, Conditions],
-        record: StepRecord,
         recorded: dict[int, list[int]],
+        touched: dict[int, int],
         place: int,
         given: int,
     ) -> int:
@@ -233,7 +234,7 @@ class StubbornSets:
         for cell, conditions in recorded.items():
             if self.futures.channels.cells >> cell & 1:
                 continue
-            condition = self._find_touched(record, place, self.graph.some(conditions))
+            condition = touched[self.graph.some(conditions)]
             if condition in (TRUE, given):
                 static |= 1 << cell
             else:
@@ -245,13 +246,21 @@ class StubbornSets:
         if condition != FALSE:
             found.setdefault(condition, []).append(place)
 
-    def _find_touched(self, record: StepRecord, place: int, condition: int) -> int:
-        """Whether a step touches a cell, with some choice."""
-        if condition <= TRUE:
-            return condition
-        if self.outlook.count_choice_bits(record, place, [condition]) > MOST_CHOSEN_BITS:
-            return TRUE
-        return self.outlook.quantify(record, place, [condition])[0]
+    def _find_touched(self, record: StepRecord) -> dict[int, int]:
+        """By condition under which a step touches a cell, whether it holds with some choice."""
+        recorded = (*record.reads.values(), *record.writes.values())
+        found = {each: each for each in map(self.graph.some, recorded)}
+        few = []
+        for condition in found if record.choices else ():
+            many = self.outlook.count_choice_bits(record, [condition])
+            if many > MOST_CHOSEN_BITS:
+                found[condition] = TRUE
+            elif many:
+                few.append(condition)
+        quantified = self.outlook.try_to_quantify(record, few)
+        if quantified is None:  # they are too many to work out together
+            quantified = [self.outlook.quantify(record, [each])[0] for each in few]
+        return {**found, **dict(zip(few, quantified, strict=True))}
 
     # --- conflict -----------------------------------------------------------------------------
 

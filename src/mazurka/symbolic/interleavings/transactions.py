@@ -35,7 +35,7 @@ without an end, and a step that changes where another thread is.
 from __future__ import annotations
 
 from mazurka.analysis.futures import find_futures, find_pattern_locks, find_sticky_locations
-from mazurka.ir.passes.held import Ownership
+from mazurka.ir.passes.held import find_ownership
 from mazurka.ir.program import DEAD_ENDS
 from mazurka.symbolic.circuit import StepEvent
 from mazurka.symbolic.environment import Environment, Places
@@ -68,7 +68,7 @@ class TransactionFrame:
         self.program, self.before = frame.encoder.program, frame.before
         self.futures = find_futures(self.program)
         self.sticky = find_sticky_locations(self.program)
-        self.held = Ownership(self.program).held
+        self.held = find_ownership(self.program).held
         self.locks = find_pattern_locks(self.program)
         self.sets = [PlaceSets(self.graph, places) for places in self.before.places]
 
