@@ -1,14 +1,16 @@
-"""Check all examples by one worker, by several threads and on a cluster, and compare the answers.
+"""Check all examples by one worker, by several threads, on a cluster and on a GPU, and compare the
+answers.
 
-    python benchmarks/same_everywhere.py [--workers 2] [--no-cluster] [--shared-level 1] [FILE ...]
+    python benchmarks/same_everywhere.py [--workers 2] [--no-cluster] [--device cuda]
+                                         [--shared-level 1] [FILE ...]
 
 Each file is checked three times in each way.  *Whole*: the full search to its end, of which states,
 transitions, depth and verdict must be the same; and once more without taking alike threads for one.
 *First*: as `mazurka check FILE` does with these options, up to the first violation; what is found
 must be of the same kind, and the plain command must give the same verdict.  The counterexample must
 not be longer than that of one worker's breadth-first search.  With `--shared-level 1` all workers
-of the cluster take part in the smallest searches.  Exit status 1 if anything differs.
-`benchmarks/gpu.py --examples` does the same on a GPU.
+of the cluster take part in the smallest searches; `--device cuda` needs a GPU.  Exit status 1 if
+anything differs.
 """
 
 from __future__ import annotations
@@ -83,6 +85,7 @@ def main() -> int:
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--no-cluster", action="store_true")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--shared-level", type=int, default=ClusterSearch.shared_level)
     given = parser.parse_args()
     ClusterSearch.shared_level = given.shared_level
@@ -91,6 +94,8 @@ def main() -> int:
     if not given.no_cluster:
         connection = Connection(LOCAL, given.workers, Silent())
         ways["cluster"] = {"cluster": LOCAL, "workers": given.workers}
+    if given.device != "cpu":
+        ways[given.device] = {"device": given.device}
     wrong = compared = 0
     began = time.monotonic()
     try:

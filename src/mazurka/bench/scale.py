@@ -141,28 +141,35 @@ class ScaleTable(Benchmark[Case]):
     def search_by_spin(
         self, case: Case, constants: Mapping[str, int], like: Figures
     ) -> dict[str, Figures]:
-        """SPIN's figures by number of cores; more are not tried where fewer have failed."""
+        """SPIN's figures by number of cores.  Where one number fails or does not end another may:
+        each is tried by itself."""
         names = [column(SPIN, cores) for cores in self.counts]
         error = spin.missing()
         if error is not None:
             return {name: Figures(error=error) for name in names[-1:]}
-        figures: dict[str, Figures] = {}
         with tempfile.TemporaryDirectory(prefix="mazurka-bench-") as directory:
             try:
-                model = case.path.with_suffix(".pml")
                 verifier = spin.build(
-                    model, constants, Path(directory), breadth_first=True, together=True
+                    case.path.with_suffix(".pml"),
+                    constants,
+                    Path(directory),
+                    breadth_first=True,
+                    together=True,
                 )
-                for name, cores in zip(names, self.counts, strict=True):
-                    figures[name] = repeat(
-                        self.options.repeat,
-                        lambda cores=cores: verifier.search_together(  # type: ignore[misc]
-                            like, cores, self.limit
-                        ),
-                    )
             except spin.SpinError as failed:
-                figures[names[len(figures)]] = Figures(error=str(failed))
-        return figures
+                return {names[-1]: Figures(error=str(failed))}
+            return {
+                name: self.search_by_cores(verifier, like, cores)
+                for name, cores in zip(names, self.counts, strict=True)
+            }
+
+    def search_by_cores(self, verifier: spin.Verifier, like: Figures, cores: int) -> Figures:
+        try:
+            return repeat(
+                self.options.repeat, lambda: verifier.search_together(like, cores, self.limit)
+            )
+        except spin.SpinError as failed:
+            return Figures(error=str(failed))
 
     # --- what is shown ------------------------------------------------------------------------
 
