@@ -73,7 +73,7 @@ def explore_tests(
         args.option(
             "--cluster auto|ADDRESS",
             "Explore on a Ray cluster: its address, or auto for the one that runs, or else one of"
-            " this machine alone (source-dpor, dpor and sleep-sets).",
+            " this machine alone. By source-dpor, unless --strategy is dpor or sleep-sets.",
         ),
     ] = None,
     max_steps: Annotated[

@@ -26,6 +26,7 @@ from mazurka.runtime.testing.cluster.exploration import (
     ClusterExploration,
     ClusterRequest,
     TestBranches,
+    explore_on_cluster,
 )
 from mazurka.runtime.testing.cluster.worker import BranchExplorer
 from mazurka.runtime.testing.collecting import collect
@@ -195,3 +196,24 @@ def test_strategies_that_cannot_be_divided_are_refused(strategy: str) -> None:
     request = ClusterRequest("auto", 2, "test_some.py", {})
     with pytest.raises(OptionError, match="add --strategy source-dpor"):
         request.refuse(ExploreOptions(strategy=strategy))
+
+
+def test_without_a_strategy_one_is_chosen_that_can_be_divided(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exploration, "ClusterExploration", HereExploration)
+    (found,) = collect(f"{file.name}::test_holds")
+    request = ClusterRequest("auto", 2, f"{file.name}::test_holds", {})
+    result = explore_on_cluster(request, found.test, ExploreOptions())
+    assert (result.verdict, result.strategy, result.error) == (HOLDS, DIVIDED[0], None)
+    assert result.partial_orders == explore(file, "test_holds", DIVIDED[0], None).partial_orders
+
+
+@pytest.mark.parametrize(
+    "options", [ExploreOptions(preemptions=1), ExploreOptions(timeouts="last-resort")]
+)
+def test_a_bound_that_somebody_has_chosen_is_kept(file: Path, options: ExploreOptions) -> None:
+    (found,) = collect(f"{file.name}::test_holds")
+    request = ClusterRequest("auto", 2, f"{file.name}::test_holds", {})
+    with pytest.raises(OptionError, match="add --strategy source-dpor"):
+        explore_on_cluster(request, found.test, options)

@@ -28,11 +28,10 @@ from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 
 from mazurka.errors import MazurkaError
-from mazurka.report.answer import ERROR
-from mazurka.runtime.exploring.exploration import Exploration
 from mazurka.runtime.exploring.observed_program import ObservedProgram, RelearnError
-from mazurka.runtime.exploring.workers.lessons import Common, Lesson, UnshareableError, take_lessons
+from mazurka.runtime.exploring.workers.lessons import Common, UnshareableError, take_lessons
 from mazurka.runtime.exploring.workers.process import LEVEL, SEARCH, WorkerReport, WorkerTask, serve
+from mazurka.runtime.exploring.workers.shared_out import SharedOut
 from mazurka.runtime.exploring.workers.table import CLOSED, EXECUTIONS, SharedTable
 from mazurka.stateless import iterative
 from mazurka.stateless.bounded.algorithm2 import Algorithm2
@@ -173,35 +172,17 @@ ROUNDS = 200
 """How often workers are started anew before it is left to one process."""
 
 
-class ParallelExploration(Exploration):
-    """One exploration of one test by several processes; fills in a result."""
+class ParallelExploration(SharedOut):
+    """One exploration of one test by processes that this one forks."""
 
     is_shared = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.table = SharedTable(MOST_STATES)
-        self.lessons: list[Lesson] = []
         self.silently = True
         """Ends and joins of threads are no steps (`stateless.bounded.lives`)."""
-        self.not_observed: set[str] = set()
-        self.unobserved_code: set[str] = set()
         self.common: Common | None = None
-        self.has_concluded = False
-        """Whether scouting has been enough."""
-
-    def has_run(self) -> bool:
-        """Explore; False, with a note of the reason, where several processes cannot."""
-        try:
-            self.run()
-        except UnshareableError as why:
-            self.result.notes = (*self.result.notes, f"explored by one process: {why}")
-            return False
-        except OutOfTime:
-            self.conclude_late()
-        except MazurkaError as error:
-            self.result.verdict, self.result.scope, self.result.error = ERROR, "", error
-        return True
 
     def run(self) -> None:
         try:
@@ -243,9 +224,6 @@ class ParallelExploration(Exploration):
         else:
             self.has_concluded = True
         return explored
-
-    def is_enough(self, explored: Explored) -> bool:
-        return self.has_concluded
 
     # -- searching ---------------------------------------------------------------------------
 

@@ -24,15 +24,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mazurka.cluster.crew import ClusterCrew
-from mazurka.errors import MazurkaError, OptionError
-from mazurka.report.answer import ERROR
+from mazurka.errors import OptionError
 from mazurka.runtime.exploring.entry import begin_result
 from mazurka.runtime.exploring.exploration import Exploration
 from mazurka.runtime.exploring.observed_program import ObservedProgram, RelearnError
-from mazurka.runtime.exploring.options import ExploreOptions, Test
+from mazurka.runtime.exploring.options import ExploreOptions, Test, Usual
 from mazurka.runtime.exploring.repeated_warnings import show_warnings_once
-from mazurka.runtime.exploring.workers.lessons import Lesson, UnshareableError, take_lessons
+from mazurka.runtime.exploring.workers.lessons import UnshareableError, take_lessons
 from mazurka.runtime.exploring.workers.process import WorkerReport
+from mazurka.runtime.exploring.workers.shared_out import SharedOut
 from mazurka.runtime.sharing.older_files import older_files
 from mazurka.runtime.story.result import Result
 from mazurka.runtime.testing.cluster.process import BranchAnswer, BranchTask, digest_of
@@ -62,6 +62,15 @@ class ClusterRequest:
     given: Mapping[str, Any]
     """The options of the command line, without those of the cluster."""
 
+    def leaves_open(self, options: ExploreOptions) -> bool:
+        """Whether nobody has chosen a strategy, or what only the usual one has."""
+        return (
+            "strategy" not in self.given
+            and options.strategy == ExploreOptions.strategy
+            and isinstance(options.preemptions, Usual | None)
+            and options.timeouts == ExploreOptions.timeouts
+        )
+
     def refuse(self, options: ExploreOptions) -> None:
         if options.strategy not in DIVIDED:
             raise OptionError(
@@ -80,7 +89,12 @@ def explore_on_cluster(
     progress: Progress | None = None,
     since: float | None = None,
 ) -> Result:
-    """Explore a test, by one process where a cluster cannot (`exploring.entry.explore_test`)."""
+    """Explore a test, by one process where a cluster cannot (`exploring.entry.explore_test`).
+
+    Where nobody has chosen a strategy, it is one whose runs can be shared out."""
+    if request.leaves_open(options):
+        options = replace(options, strategy=DIVIDED[0])
+        request = replace(request, given={**request.given, "strategy": DIVIDED[0]})
     result = begin_result(test, options)
     started = time.perf_counter() if since is None else since
     with show_warnings_once():
@@ -117,7 +131,7 @@ class TestBranches(BranchLeader[BranchAnswer]):
         return self.look_at(answer)
 
 
-class ClusterExploration(Exploration):
+class ClusterExploration(SharedOut):
     """One exploration of one test by the workers of a cluster; fills in a result."""
 
     def __init__(
@@ -133,27 +147,9 @@ class ClusterExploration(Exploration):
         super().__init__(test, options, result, progress, started)
         self.processor_deadline = None
         self.request = request
-        self.lessons: list[Lesson] = []
         self.numbers = ThreadNumbers()
-        self.not_observed: set[str] = set()
-        self.unobserved_code: set[str] = set()
-        self.has_concluded = False
-        """Whether scouting has been enough."""
         self.changes_files = False
         self.described = ""
-
-    def has_run(self) -> bool:
-        """Explore; False, with a note of the reason, where several processes cannot."""
-        try:
-            self.run()
-        except UnshareableError as why:
-            self.result.notes = (*self.result.notes, f"explored by one process: {why}")
-            return False
-        except OutOfTime:
-            self.conclude_late()
-        except MazurkaError as error:
-            self.result.verdict, self.result.scope, self.result.error = ERROR, "", error
-        return True
 
     def run(self) -> None:
         self.control(self.scout)
@@ -201,9 +197,6 @@ class ClusterExploration(Exploration):
         else:
             self.has_concluded = True
         return explored
-
-    def is_enough(self, explored: Explored) -> bool:
-        return self.has_concluded
 
     # -- searching ---------------------------------------------------------------------------
 
