@@ -163,6 +163,8 @@ def _by_number() -> Iterator[tuple[Any, Any]]:
 
 wall: Callable[[], float] | None = None
 """The virtual time of day, as long as there is one."""
+began: float | None = None
+"""The real time of day at which it begins."""
 
 
 def _replace(undo: Patches, settings: ControlSettings) -> list[tuple[Any, Any]]:
@@ -171,9 +173,10 @@ def _replace(undo: Patches, settings: ControlSettings) -> list[tuple[Any, Any]]:
     A function that something else stands for already, as a fixture that stops the time has it, is
     the program's own, and stays.
     """
-    global wall
+    global wall, began
     if not settings.virtual_time:
         return []
+    began = _time_of_day()
     found: list[tuple[Any, Any]] = []
     if is_builtin(time.sleep):
         found.append((time.sleep, _make_sleep(time.sleep)))
@@ -193,8 +196,8 @@ _time_of_day: Final = time.time
 
 
 def _forget() -> None:
-    global wall
-    wall = None
+    global wall, began
+    wall = began = None
     dial.is_read = False
 
 

@@ -173,7 +173,7 @@ def call(function: Any, site: int) -> Any:
             if type(inner) is CachedFunction:
                 return partial(_by_kind[CachedFunction](inner, site), function.__self__)
             if type(inner) in catalogue.DESCRIPTORS:
-                return call(inner.__get__(function.__self__), site)
+                return call(inner.__get__(function.__self__, type(function.__self__)), site)
             if calls_in_c(type(inner)):
                 return partial(performers[CallEffect.CALLS_OBJECT], function, site)
         return function

@@ -18,6 +18,7 @@ from os import DirEntry
 from pickle import Pickler
 from types import (
     CodeType,
+    CoroutineType,
     GeneratorType,
     MethodType,
     MethodWrapperType,
@@ -358,7 +359,7 @@ def _call_built_in(function: Any, site: int) -> Any:
         return partial(_call_view, function, owner, site)
     if type(owner) in (str, bytes) and name in ("join", "format", "format_map"):
         return partial(read, function, site) if name == "join" else _format(function, owner, site)
-    if type(owner) is GeneratorType:
+    if type(owner) in (GeneratorType, CoroutineType):
         return partial(opaque.perform_step, function, site, owner)
     if name in catalogue.TELLS_TIME:
         instead = follow_clock(function)
@@ -516,7 +517,7 @@ def _call_unbound(function: Any, site: int) -> Any:
 
 def _call_bound(function: Any, site: int, thing: Any, /, *arguments: Any, **named: Any) -> Any:
     """Call a method of C code that is given its object as the first argument."""
-    return call(function.__get__(thing), site)(*arguments, **named)
+    return call(function.__get__(thing, type(thing)), site)(*arguments, **named)
 
 
 @performs(CallEffect.CALLS_OBJECT)

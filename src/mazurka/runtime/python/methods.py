@@ -191,7 +191,7 @@ def bind_method(action: Any, container: Any, built_on: Family, name: str, site: 
 def perform_unbound(function: Any, site: int, thing: Any, /, *arguments: Any, **named: Any) -> Any:
     """`list.append(thing, ...)`"""
     method = bind_method(
-        function.__get__(thing), thing, function.__objclass__, function.__name__, site
+        function.__get__(thing, type(thing)), thing, function.__objclass__, function.__name__, site
     )
     return method(*arguments, **named)
 

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from gc import get_referents
 from sys import getrefcount
-from types import GeneratorType, WrapperDescriptorType
+from types import CoroutineType, GeneratorType, WrapperDescriptorType
 from typing import Any, Final
 from weakref import CallableProxyType, ProxyType
 
@@ -263,6 +263,8 @@ def perform_step(function: Callable[..., Any], site: int, /, items: Any, *argume
     kind = type(items)
     if kind is GeneratorType:
         return run_inside(items, site, RUNNING, function, *arguments)
+    if kind is CoroutineType:
+        return run_inside(items, site, AWAITED, function, *arguments)
     if is_older_counter(items):
         return perform(part_of_opaque(items), site, older_counters.step, items)
     if _is_modelled(kind) and not issubclass(kind, FILES):
@@ -271,6 +273,7 @@ def perform_step(function: Callable[..., Any], site: int, /, items: Any, *argume
 
 
 RUNNING: Final = ValueError("generator already executing")
+AWAITED: Final = ValueError("coroutine already executing")
 
 
 def run_inside(

@@ -23,8 +23,9 @@ import sys
 from _thread import get_ident
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE
 from types import FrameType
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
@@ -36,6 +37,11 @@ from mazurka.runtime.sharing.monitoring import unobserved
 
 Begin: TypeAlias = Callable[[], list[PendingAccess]]
 """Stands before an operation, and returns what has to be settled after it."""
+
+AWAITS: Final = CO_COROUTINE | CO_ASYNC_GENERATOR
+"""Flags of code that yields to whoever has called `send`.  That operation is over then; and CPython
+takes the coroutine for suspended before it tells the profile function that the frame is left, so
+another thread could resume a coroutine that has not been left yet."""
 
 
 class SplitOperation:
@@ -68,6 +74,8 @@ class SplitOperation:
                 self._splits = not frame.f_code.co_filename.startswith(RUNTIME_FOLDER)
         elif event == "return" and self._frame is frame:
             self._frame = None
+            if frame.f_code.co_flags & AWAITS:
+                return
             if self._splits or self._count != now.count:
                 self.go_on_after_return()
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from types import CodeType, FrameType, FunctionType, GeneratorType, ModuleType
+from types import CodeType, CoroutineType, FrameType, FunctionType, GeneratorType, ModuleType
 from typing import Any, Final, TypeAlias
 
 from mazurka.runtime.core.insides import is_module, module_of, names_in, qualified_name
@@ -307,7 +307,7 @@ class ObservedCode(Rewriter):
         return is_trap(code)
 
     def observe_resumed(self, thing: Any) -> None:
-        if type(thing) is GeneratorType:
+        if type(thing) in (GeneratorType, CoroutineType):
             self.entrances.resume(thing)
 
     def _is_unobserved(self, code: CodeType, module: object) -> bool:

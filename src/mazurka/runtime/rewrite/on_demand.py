@@ -154,9 +154,10 @@ class Entrances:
         parts = self._decide(space) if known is None else known[1]
         return _NONE if MARK in space and space is not _BUILTINS else parts
 
-    def resume(self, generator: GeneratorType[Any, Any, Any]) -> None:
-        """Name a generator that the program makes a step of, if it has been begun before."""
-        frame = generator.gi_frame
+    def resume(self, generator: Any) -> None:
+        """Name a generator or a coroutine that the program makes a step of, if it has been begun
+        before."""
+        frame = getattr(generator, _RESUMED[id(type(generator))])
         if frame is not None and self._is_unobserved(frame):
             unobserved.code.add(f"{generator.__qualname__} (begun before the exploration)")
 

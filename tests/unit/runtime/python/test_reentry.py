@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import array
 import functools
 import io
 import itertools
 import os
+import re
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from operator import attrgetter
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -129,3 +132,53 @@ def test_classes_of_c_code_are_known() -> None:
     assert not any(map(is_of_c, (Plain, c_callbacks.Node, c_callbacks.Source)))
     heap: Any = type(sys.implementation)
     assert is_of_c(heap)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: re.Pattern.match(re.compile("a"), "a"),
+        lambda: array.array.extend(array.array("i"), [1]),
+        lambda: re.Pattern.sub(re.compile("a"), "b", "aa"),
+    ],
+)
+def test_methods_that_want_their_class_are_called_through_it(call: Callable[[], Any]) -> None:
+    def program() -> None:
+        thread = threading.Thread(target=call)
+        thread.start()
+        thread.join()
+
+    assert mazurka.explore(program, preemptions=2).verdict == "holds"
+
+
+class Once:
+    def __await__(self) -> Iterator[int]:
+        yield 1
+
+
+async def twice() -> None:
+    await Once()
+    await Once()
+
+
+def test_a_coroutine_is_left_before_another_thread_resumes_it() -> None:
+    errors: set[str] = set()
+
+    def program() -> None:
+        shared: Any = twice()
+
+        def step() -> None:
+            try:
+                shared.send(None)
+            except ValueError as error:
+                errors.add(str(error))
+
+        threads = [threading.Thread(target=step) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        shared.close()
+
+    assert mazurka.explore(program, preemptions=2).verdict == "holds"
+    assert errors == {"coroutine already executing"}

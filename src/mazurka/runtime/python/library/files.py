@@ -27,6 +27,7 @@ from mazurka.runtime.python.calls import performs
 from mazurka.runtime.python.catalogue import CallEffect
 from mazurka.runtime.python.containers import Part, parts_of, use_at_end
 from mazurka.runtime.python.library.file_locks import unlock_file
+from mazurka.runtime.python.library.file_times import note_writes, show_times
 from mazurka.runtime.python.library.settings import CURRENT_DIRECTORY, MASK
 from mazurka.runtime.python.opaque import opaque_parts, part_of_opaque
 from mazurka.runtime.python.places.file_functions import (
@@ -119,7 +120,8 @@ class FileOperation:
         try:
             result = action(*arguments, **named)
             outcome = self._tell(result)
-            return result
+            note_writes(self.places)
+            return show_times(result, self.places)
         except Exception as error:
             outcome = self._tell(error)
             raise

@@ -92,6 +92,8 @@ class Knowledge:
         code, which the program may run, too.)"""
         self.locks: dict[str, Any] = {}
         """Locks on files that the run has taken, by path."""
+        self.moments: dict[Any, float] = {}
+        """When the run has written places, on the virtual clock."""
 
     def clear(self) -> None:
         """Forget the exploration."""
@@ -106,6 +108,7 @@ class Knowledge:
         self.descriptors.clear()
         self._files.clear()
         self.locks.clear()
+        self.moments.clear()
 
     def register(self, raw: Any, found: OpenFile) -> None:
         """Note the file that a raw file object belongs to."""
