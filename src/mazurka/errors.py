@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable
 from typing import Protocol, Self
 
@@ -12,6 +13,16 @@ def suggest(word: str, known: Iterable[str]) -> str:
     names = {name.lower(): name for name in known}
     close = difflib.get_close_matches(word.lower(), names, 1)
     return f"; did you mean {names[close[0]]!r}?" if close else ""
+
+
+def suggest_file(path: str) -> str:
+    """Ask whether a file of the same folder was meant that a path does not lead to."""
+    folder, name = os.path.split(path)
+    try:
+        names = os.listdir(folder or os.curdir)
+    except OSError:
+        return ""
+    return suggest(name, (each for each in names if not each.startswith(".")))
 
 
 class Position(Protocol):
@@ -64,9 +75,9 @@ class MazurkaError(Exception):
     @classmethod
     def unreadable(cls, file: str, error: OSError) -> Self:
         """The error about a file that is not there, or that cannot be read."""
-        missing = isinstance(error, FileNotFoundError)
-        why = "no such file" if missing else f"cannot be read: {error.strerror or error}"
-        return cls(why, file=file)
+        if isinstance(error, FileNotFoundError):
+            return cls(f"no such file{suggest_file(file)}", file=file)
+        return cls(f"cannot be read: {error.strerror or error}", file=file)
 
     def __str__(self) -> str:
         parts = (self.file, self.line, self.column if self.line is not None else None)

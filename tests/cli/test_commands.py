@@ -197,6 +197,12 @@ def test_a_missing_file_is_told_in_the_same_words(mazurka, model, command):
     assert answer.err == f"mazurka: {command[1]}: no such file\n"
 
 
+@pytest.mark.parametrize("command", ["check", "test"])
+def test_a_mistyped_file_gets_a_suggestion(mazurka, model, command):
+    model("holds")
+    assert "no such file; did you mean 'holds.py'?" in mazurka(command, "hold.py").err
+
+
 @pytest.mark.parametrize("name", ["deadlock", "lost_update", "holds", "race"])
 @pytest.mark.parametrize("merge", [(), ("--no-merge",)])
 def test_an_exported_program_gives_the_same_answer(mazurka, model, name, merge):

@@ -206,7 +206,7 @@ class Summary(Prose):
         elif verdict.trace is not None:
             lines.append("--trace FILE saves it for mazurka replay")
         found = verdict.violation is not None
-        limits = [limit for limit in verdict.limits if not (found and limit == BITSTATE)]
+        limits = () if found else verdict.limits
         lines += [text for limit in limits if (text := LIMIT_ADVICE.get(limit))]
         if "memory" in verdict.limits and self.may_store_elsewhere():
             lines.append(STORE_ADVICE)

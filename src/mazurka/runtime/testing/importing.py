@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from mazurka.errors import MazurkaError
+from mazurka.errors import MazurkaError, suggest_file
 
 SETTINGS = {
     "pytest.toml": ("pytest",),
@@ -38,7 +38,7 @@ def load_tests(path: str) -> ModuleType:
     """Import a file of tests."""
     file = Path(path)
     if not file.exists():
-        raise CollectionError("no such file", file=path)
+        raise CollectionError(f"no such file{suggest_file(path)}", file=path)
     if file.is_dir() or file.suffix != ".py":
         raise CollectionError("a Python file is expected, PATH or PATH::NAME", file=path)
     file = file.resolve()
