@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from typing import Protocol, Self
 
 
-def suggest(word: str, known: Iterable[str]) -> str:
+def suggest(word: str, known: Iterable[str], likeness: float = 0.6) -> str:
     """Ask whether a known name was meant, for the end of a message; nothing where none is close."""
     names = {name.lower(): name for name in known}
-    close = difflib.get_close_matches(word.lower(), names, 1)
+    close = difflib.get_close_matches(word.lower(), names, 1, likeness)
     return f"; did you mean {names[close[0]]!r}?" if close else ""
 
 
@@ -22,7 +22,8 @@ def suggest_file(path: str) -> str:
         names = os.listdir(folder or os.curdir)
     except OSError:
         return ""
-    return suggest(name, (each for each in names if not each.startswith(".")))
+    shown = (each for each in names if not each.startswith("."))
+    return suggest(name, shown, 0.8)  # all names have an ending in common
 
 
 class Position(Protocol):
