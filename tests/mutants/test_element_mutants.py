@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, MutableSequence
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 
 import mazurka
-from mazurka.runtime.python import elements, functions
+from mazurka.runtime.python import elements, functions, managing
+from mazurka.runtime.rewrite import library
 
 
 def go_through(items: Iterable[Any], *_: Any) -> Iterator[Any]:
@@ -48,6 +50,44 @@ def sees(ask: Callable[[list[int]], Any]) -> bool:
     return mazurka.explore(program, preemptions=1).verdict == "violated"
 
 
+class Bag(MutableSequence[int]):
+    """A sequence whose other methods are those of `collections.abc`."""
+
+    def __init__(self) -> None:
+        self.inside: list[int] = []
+
+    def __getitem__(self, at: Any) -> Any:
+        return self.inside[at]
+
+    def __setitem__(self, at: Any, value: Any) -> None:
+        self.inside[at] = value
+
+    def __delitem__(self, at: Any) -> None:
+        del self.inside[at]
+
+    def __len__(self) -> int:
+        return len(self.inside)
+
+    def insert(self, at: int, value: int) -> None:
+        self.inside.insert(at, value)
+
+
+def fill(items: list[int]) -> bool:
+    bag = Bag()
+    bag.extend(items)
+    return len(bag) > 0
+
+
+def enter(items: list[int]) -> bool:
+    with nullcontext(items) as (*found,):
+        return len(found) > 0
+
+
+def keep(value: Any, site: int) -> Any:
+    """What a `with` statement takes apart is not read."""
+    return value
+
+
 MUTANTS: dict[str, tuple[Any, str, Any, Callable[[list[int]], Any]]] = {
     "elements come unread": (
         *(elements, "_read_each", go_through),
@@ -61,6 +101,11 @@ MUTANTS: dict[str, tuple[Any, str, Any, Callable[[list[int]], Any]]] = {
         *(elements, "SIMPLE", Everything()),
         lambda items: sorted([items, [0]], key=lambda each: each)[1] is items,
     ),
+    "methods of abstract classes are not observed": (
+        *(library, "PARTS", {**library.PARTS, "collections.abc": frozenset()}),
+        fill,
+    ),
+    "what is entered is taken apart unread": (managing, "unpack", keep, enter),
 }
 
 

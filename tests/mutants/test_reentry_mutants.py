@@ -14,7 +14,7 @@ from mazurka.runtime.python.reentry import SplitOperation
 from tests.unit.runtime.python import c_callbacks
 
 
-def nothing_after(self: SplitOperation) -> None:
+def nothing_after(self: SplitOperation, value: object = None) -> None:
     """What C code does after Python code belongs to no operation."""
 
 

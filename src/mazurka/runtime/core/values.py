@@ -132,12 +132,17 @@ def attribute_of(thing: Any, name: str) -> Any:
         return found[name]
     for base in type(thing).__mro__:
         slot: Any = vars(base).get(name)
-        if type(slot).__name__ == "member_descriptor":
+        if type(slot).__name__ == "member_descriptor" or _is_of_error(base, slot):
             try:
                 return slot.__get__(thing)
             except AttributeError:
                 return MISSING
     return MISSING
+
+
+def _is_of_error(base: type, slot: Any) -> bool:
+    """Whether C code keeps an attribute in exceptions: `error.args`."""
+    return type(slot).__name__ == "getset_descriptor" and issubclass(base, BaseException)
 
 
 def of_class(thing: Any, name: str) -> Any:

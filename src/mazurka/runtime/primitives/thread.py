@@ -337,7 +337,9 @@ def target_of(thread: Any) -> tuple[Any, Any, Any]:
     timed = isinstance(thread, threading.Timer)
     names = ("function", "args", "kwargs") if timed else ("_target", "_args", "_kwargs")
     known: dict[str, Any] = {} if thread is None else vars(thread)
-    return known.get(names[0]), known.get(names[1]), known.get(names[2])
+    arguments = (known.get(name) for name in names[1:])
+    args, kwargs = (getattr(value, "given", value) for value in arguments)  # `loops.LateArguments`
+    return known.get(names[0]), args, kwargs
 
 
 def _look(run: Scheduler, thread: Any, name: str) -> None:

@@ -19,12 +19,14 @@ from __future__ import annotations
 import array
 import bisect
 import collections
+import dataclasses
 import decimal
 import functools
 import heapq
 import inspect
 import io
 import itertools
+import json.encoder
 import math
 import operator
 import os
@@ -154,7 +156,8 @@ _DICT: Final = _methods(
 )
 _SET: Final = _methods(
     (How.LOOK, "copy union intersection difference symmetric_difference __len__ __contains__"),
-    (How.LOOK, "issubset issuperset isdisjoint"),
+    (How.LOOK, "issubset issuperset isdisjoint __or__ __and__ __sub__ __xor__"),
+    (How.LOOK, "__ror__ __rand__ __rsub__ __rxor__"),
     (How.CHANGE, "update clear intersection_update difference_update symmetric_difference_update"),
     (How.ENSURE, "add"),
     (How.REMOVE, "discard remove"),
@@ -174,6 +177,8 @@ READS_DEEPLY: Final = frozenset(
     | {"__repr__", "__str__", "__format__", "__hash__"}
 )
 """Methods of all objects that read what is in a container, and in containers among that."""
+OF_ALL_OBJECTS: Final = frozenset(dir(object))
+"""Methods that all objects have; `object` itself, which is a class, has more: `object.__or__`."""
 _ASIDE: Final = frozenset({"__iter__", "__reversed__", "__init__", "__class_getitem__"})
 """Methods of containers that have models of their own."""
 
@@ -186,7 +191,7 @@ def method_effect(container: Any, name: str) -> How | None:
     found = METHODS[container].get(name, _ASIDE)
     if isinstance(found, How) or found is None:
         return found
-    return None if name in _ASIDE or hasattr(object, name) else How.CHANGE
+    return None if name in _ASIDE or name in OF_ALL_OBJECTS else How.CHANGE
 
 
 TAKES_ELEMENTS: Final = frozenset({"extend", "extendleft", "update"})
@@ -255,6 +260,13 @@ class CallEffect(Enum):
     IDENTIFIES = auto()
     HASHES = auto()
     MAKES_FUNCTION = auto()
+    MAKES_THREAD = auto()
+    """It keeps a function and its arguments, which a thread reads when it begins."""
+    MAKES_CLASS = auto()
+    """It gives the class of an object, or makes one of the names that it is given."""
+    MAKES_RECORD = auto()
+    """It makes a class of the names of its fields, for the module that calls it."""
+    MAKES_ENCODER = auto()
     MAKES_REFERENCE = auto()
     """It makes a weak reference, and does not touch its object."""
     FOLLOWS_REFERENCE = auto()
@@ -300,14 +312,19 @@ _IN_PLACE: Final = (
     *(operator.imatmul, operator.imod, operator.imul, operator.ior, operator.ipow),
     *(operator.irshift, operator.isub, operator.itruediv, operator.ixor),
 )
+ENCODER: Final = getattr(json.encoder, "c_make_encoder", None)
+"""What makes text of data in `json`, as far as C code does it."""
 ROWS: Final[tuple[tuple[CallEffect, tuple[Any, ...]], ...]] = (
     (CallEffect.TOUCHES_NOTHING, (isinstance, issubclass, callable, range, abs, ord, chr)),
-    (CallEffect.TOUCHES_NOTHING, (object, type, super, slice, property, staticmethod, classmethod)),
+    (CallEffect.TOUCHES_NOTHING, (object, super, slice, property, staticmethod, classmethod)),
     (CallEffect.TOUCHES_NOTHING, (threading.local, ContextVar, types.MappingProxyType)),
     (CallEffect.TOUCHES_NOTHING, (types.SimpleNamespace, types.MethodType)),
     (CallEffect.TOUCHES_NOTHING, (operator.attrgetter, operator.itemgetter, operator.methodcaller)),
     (CallEffect.TOUCHES_NOTHING, (itertools.count, itertools.repeat, complex)),
     (CallEffect.TOUCHES_NOTHING, (os.putenv, os.unsetenv)),  # `os.environ` shows the rest
+    (CallEffect.MAKES_CLASS, (type,)),
+    (CallEffect.MAKES_RECORD, (collections.namedtuple, dataclasses.make_dataclass)),
+    (CallEffect.MAKES_THREAD, (threading.Thread, threading.Timer)),
     (CallEffect.LOOKS, (len, bool)),
     (CallEffect.READS, (*GATHERING, int, float)),
     (CallEffect.READS_DEEPLY, (sorted, min, max, any, all, sum, repr, ascii, format, str)),
@@ -342,6 +359,7 @@ ROWS: Final[tuple[tuple[CallEffect, tuple[Any, ...]], ...]] = (
     (CallEffect.IDENTIFIES, (id,)),
     (CallEffect.HASHES, (hash,)),
     (CallEffect.MAKES_FUNCTION, (types.FunctionType,)),
+    (CallEffect.MAKES_ENCODER, () if ENCODER is None else (ENCODER,)),
     (CallEffect.MAKES_REFERENCE, (weakref.ref, weakref.proxy)),
     (CallEffect.LISTS_ATTRIBUTES, (dir, object.__dir__, type.__dir__)),
     (CallEffect.SHOWS_ATTRIBUTES, (vars,)),
@@ -466,7 +484,7 @@ def touches_no_argument(kind: type, method: str) -> bool:
     """Tell whether a method of values of a type takes nothing but values: `text.split(",")`."""
     if kind is str:
         return method in _OF_TEXT_ALONE
-    return kind in (int, float, complex, bool, range, slice) or hasattr(object, method)
+    return kind in (int, float, complex, bool, range, slice) or method in OF_ALL_OBJECTS
 
 
 # -- Python code of the library that is not rewritten --------------------------------------------

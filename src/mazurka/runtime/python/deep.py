@@ -23,6 +23,7 @@ from __future__ import annotations
 from _thread import get_ident
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from types import FunctionType, GetSetDescriptorType, MappingProxyType, MemberDescriptorType
 from typing import Any, Final, TypeAlias
 
@@ -55,6 +56,16 @@ LIMIT: Final = 1_000
 _HOLDERS: Final = (list, set, deque)
 Attributes: TypeAlias = Callable[[Any], Sequence[str]]
 """Gives the names of the attributes that are read of an object that is no container."""
+
+
+_INSIDE: Final = (partial, slice)
+"""Other types whose objects C code writes out, or compares, with all that is in them."""
+
+
+def _inside(value: Any) -> tuple[Any, ...]:
+    if issubclass(type(value), slice):
+        return value.start, value.stop, value.step
+    return value.func, value.args, value.keywords
 
 
 _fields: dict[type, tuple[str, ...]] = {}
@@ -134,6 +145,10 @@ class DeepReach:
                 self._known.add(id(value))
                 self._inside.append(value)
                 waiting += elements(value)
+            elif issubclass(type(value), _INSIDE):
+                self._known.add(id(value))
+                self._inside.append(value)
+                waiting += _inside(value)
             elif self._find_attributes(value) | self._find_opaque(value):
                 self._known.add(id(value))
                 self._inside.append(value)
@@ -221,7 +236,11 @@ def perform_deep(
             pending = _stand_before(reach, more, site)
         return pending
 
-    return perform_split(stand, site, action, *arguments, **named)
+    def stand_again(returned: object) -> list[PendingAccess]:
+        reach.find((returned,))
+        return stand()
+
+    return perform_split(stand, stand_again, site, action, *arguments, **named)
 
 
 def _stand_before(reach: DeepReach, more: Sequence[Part], site: int) -> list[PendingAccess]:

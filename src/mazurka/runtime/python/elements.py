@@ -81,13 +81,14 @@ def split_at_pairs(function: Any, arguments: tuple[Any, ...]) -> tuple[Any, Any]
     return (arguments[:at], pairs) if len(pairs) == 1 and hold_pairs(*pairs) else (arguments, ())
 
 
-def read_keys(key: Callable[[Any], Any], site: int) -> Callable[[Any], Any]:
-    """Give what `min` and `max` call to find out by what an element is compared."""
-    kept: list[Any] = []
+def read_keys(key: Callable[[Any], Any], site: int, *wanted: Any) -> Callable[[Any], Any]:
+    """Give what `min`, `max` and `bisect` call to find out by what an element is compared; keys are
+    compared with those before them, and with what is wanted."""
+    kept = [value for value in wanted if type(value) not in SIMPLE]
 
     def find_key(element: Any) -> Any:
         found = key(element)
-        if type(found) not in SIMPLE:
+        if type(found) not in SIMPLE or kept:
             perform_deep((found, *kept), site, itself, found)
             kept.append(found)
         return found

@@ -37,7 +37,7 @@ from mazurka.runtime.python.library import (
     settings,
     views,
 )
-from mazurka.runtime.python.managing import manage
+from mazurka.runtime.python.managing import manage, manage_unpacked
 from mazurka.runtime.python.rewriter import at_present
 
 _PERFORMING = (
@@ -170,6 +170,9 @@ class Events:
 
     manage = manage
     """(value, site): a `with` statement is about to enter a value, and to leave it later."""
+    manage_unpacked = manage_unpacked
+    """(value, depth, site): the same of `with value as (a, b)`, which takes apart what entering
+    gives, and at a depth of 2 what is in that."""
 
     # -- loops ---------------------------------------------------------------------------------
 

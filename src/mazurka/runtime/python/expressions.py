@@ -252,6 +252,7 @@ def apply_operator(left: Any, right: Any, sign: str, site: int) -> Any:
     if sign == "In" or sign == "NotIn":
         if (
             kinds[1] in _HASHED
+            and kinds[0] is not set
             and session.current.ident == get_ident()
             and use_alone(right, site, False)
         ):
@@ -351,6 +352,9 @@ def _contains(left: Any, sign: str, right: Any, site: int) -> Any:
         return BINARY[sign](left, right if family(right) else search_through(right, site))
     if part[1] in (dict, set) and part[0] is right:
         part = (*part[:2], How.LOOK, None)
+        if part[1] is set and family(left) is set:  # it is looked up as a frozen one
+            parts = [part, (left, set, How.LOOK, None)]
+            return containers.perform_all(parts, site, BINARY[sign], left, right)
     elif type(right) is list and compares_in_python(right, left):
         return search_list(right, site, left) is (sign == "In")
     elif family(left) is not None or issubclass(type(left), tuple):

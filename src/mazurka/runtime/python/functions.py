@@ -6,9 +6,10 @@ all that the effect says; where code of the program runs on the way, as several 
 
 from __future__ import annotations
 
+import bisect
 import builtins
 import copyreg
-import json.encoder
+import sys
 from _thread import get_ident
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -16,6 +17,7 @@ from functools import partial
 from operator import attrgetter, itemgetter, methodcaller
 from os import DirEntry
 from pickle import Pickler
+from threading import Timer
 from types import (
     CodeType,
     CoroutineType,
@@ -33,10 +35,16 @@ from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python import catalogue, methods, opaque, reflection
 from mazurka.runtime.python.attributes import parts_of_names
-from mazurka.runtime.python.callbacks import perform_through, runs_code, show_generators
+from mazurka.runtime.python.callbacks import (
+    itself,
+    perform_through,
+    runs_code,
+    show_generators,
+)
 from mazurka.runtime.python.calls import (
     always,
     call,
+    call_back,
     calls_kind,
     handle_callback,
     handles,
@@ -57,7 +65,13 @@ from mazurka.runtime.python.elements import (
 )
 from mazurka.runtime.python.hidden_state import is_foreign, note_hidden_change
 from mazurka.runtime.python.iteration import iterators
-from mazurka.runtime.python.iteration.loops import delegate, iterator_of
+from mazurka.runtime.python.iteration.loops import (
+    delegate,
+    iterate,
+    iterator_of,
+    unpack_later,
+    unpack_names_later,
+)
 from mazurka.runtime.python.iteration.set_order import call_in_order, is_set
 from mazurka.runtime.python.library import files, views
 from mazurka.runtime.python.library.caches import call_cached
@@ -113,15 +127,19 @@ def look(function: Callable[..., Any], site: int, /, *arguments: Any, **named: A
 def read(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """Call a function that reads the containers that it is given."""
     if "key" in named:
+        if named["key"] is None:
+            del named["key"]
+            return read_deeply(function, site, *arguments, **named)
         named["key"] = handle_callback(named["key"], site)
-        if len(arguments) == 1:
-            if function is not sorted:
-                if function in COMPARING and named["key"] is not None:
-                    named["key"] = read_keys(named["key"], site)
-                return function(delegate(arguments[0], site), **named)
-            if named["key"] is not None or family(arguments[0]) in METHODS:
-                # it copies all, and calls then
-                return sort(read(list, site, arguments[0]), site, **named)
+        if function in COMPARING:
+            named["key"] = read_keys(named["key"], site)
+            given = (delegate(arguments[0], site),) if len(arguments) == 1 else arguments
+            return function(*given, **named)
+        if function in _SEARCHING:
+            named["key"] = read_keys(named["key"], site, *arguments[1:2], named.get("x"))
+            return perform_deep(arguments, site, function, *arguments, named=named)
+        if function is sorted and len(arguments) == 1:  # it copies all, and calls then
+            return sort(read(list, site, arguments[0]), site, **named)
     elif arguments and methods.asks_elements(function, arguments[0]):
         if function not in ASKING:
             return function(delegate(arguments[0], site), *arguments[1:], **named)
@@ -185,6 +203,7 @@ def _order_sets(function: Any, arguments: _Arguments) -> Any:
 
 
 _COMPARING: Final = frozenset({sorted, min, max})
+_SEARCHING: Final = frozenset({bisect.bisect_left, bisect.bisect_right})
 _GATHERING: Final = frozenset(catalogue.GATHERING)
 _DEPENDING: Final = _GATHERING - {set, frozenset} | {sum} | _COMPARING
 """Functions whose results may depend on the order of a set that they are given."""
@@ -200,6 +219,8 @@ def change_first(function: Callable[..., Any], site: int, /, *arguments: Any, **
         arguments = show_generators(arguments, site)
     parts = parts_of(arguments[:1], How.CHANGE) or opaque_parts(arguments[:1])
     if function.__module__ in ("_heapq", "_bisect"):  # they compare elements
+        if named.get("key") is not None:
+            named["key"] = read_keys(handle_callback(named["key"], site), site)
         return perform_deep(arguments, site, function, *arguments, more=parts, named=named)
     parts += parts_of(arguments[1:])
     if through:
@@ -324,6 +345,48 @@ def make_function(make: Any, _site: int, /, *arguments: Any, **named: Any) -> An
     return make(*arguments, **named)
 
 
+@performs(CallEffect.MAKES_THREAD)
+def make_thread(kind: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
+    """`Thread(target=f, args=values)`: the thread reads its arguments when it begins."""
+    positions = ("interval", "function") if kind is Timer else ("group", "target", "name")
+    given = dict(zip((*positions, "args", "kwargs"), arguments, strict=False)) | named
+    if len(given) < len(arguments) + len(named):
+        return kind(*arguments, **named)  # which is an error
+    for name, late in (("args", unpack_later), ("kwargs", unpack_names_later)):
+        if name in given:
+            given[name] = late(given[name], site)
+    return call_back(kind, site, **given)
+
+
+@performs(CallEffect.MAKES_CLASS)
+def make_class(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
+    """`type(thing)`, and `type(name, bases, names)`, which reads the last one."""
+    if len(arguments) == 1:
+        return function(*arguments, **named)
+    return read(function, site, *arguments, **named)
+
+
+@performs(CallEffect.MAKES_RECORD)
+def make_record(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
+    """`collections.namedtuple(name, fields)`"""
+    if "module" in function.__kwdefaults__:
+        named.setdefault("module", sys._getframe(1).f_globals.get("__name__"))
+    return read_deeply(function, site, *arguments, **named)
+
+
+@performs(CallEffect.MAKES_ENCODER)
+def make_encoder(make: Any, site: int, /, *arguments: Any) -> Any:
+    """What `json` makes to write data out: it asks a function what to write instead of an object,
+    and reads that."""
+    markers, default, *rest = arguments
+
+    def ask(thing: Any) -> Any:
+        found = default(thing)
+        return found if type(found) in SIMPLE else perform_deep((found,), site, itself, found)
+
+    return make(markers, ask, *rest)
+
+
 @performs(CallEffect.LISTS_ATTRIBUTES)
 def list_attributes(function: Callable[..., Any], site: int, /, *arguments: Any) -> Any:
     """`dir`: the names of the attributes that something has."""
@@ -358,7 +421,9 @@ def _call_built_in(function: Any, site: int) -> Any:
             return partial(views.release, function, owner, site)
         return partial(_call_view, function, owner, site)
     if type(owner) in (str, bytes) and name in ("join", "format", "format_map"):
-        return partial(read, function, site) if name == "join" else _format(function, owner, site)
+        if name != "join":
+            return _format(function, owner, site)
+        return partial(read if type(owner) is str else _join_buffers, function, site)
     if type(owner) in (GeneratorType, CoroutineType):
         return partial(opaque.perform_step, function, site, owner)
     if name in catalogue.TELLS_TIME:
@@ -375,15 +440,22 @@ def _call_built_in(function: Any, site: int) -> Any:
         return partial(take_apart, function, site)
     if name == "__dir__":
         return partial(list_attributes, function, site)
+    if name in catalogue.SEARCHES and issubclass(type(owner), tuple):
+        return partial(_search_tuple, function, site)
     if opaque.is_opaque(owner):
         return _call_opaque(function, owner, site)
     if found is not None or issubclass(type(owner), BaseException):
         return function
     if catalogue.touches_no_argument(type(owner), name):
         return function
-    if name in catalogue.SEARCHES and issubclass(type(owner), tuple):
-        return partial(_search_tuple, function, site)
     return partial(_call_value, function, site)
+
+
+def _join_buffers(function: Any, site: int, values: Any, /) -> Any:
+    """`b"".join(values)`: buffers are read when all of them are there."""
+    if not are_at_hand(values):
+        values = read(list, site, values)
+    return perform_deep((values,), site, function, values)
 
 
 def _search_tuple(function: Any, site: int, /, *arguments: Any) -> Any:
@@ -397,7 +469,7 @@ def _run_in_context(function: Any, site: int, /, *arguments: Any, **named: Any) 
 
 def _call_opaque(function: Any, owner: Any, site: int) -> Any:
     """A method of an object whose state nobody sees: it may change it."""
-    if hasattr(object, function.__name__):
+    if function.__name__ in catalogue.OF_ALL_OBJECTS:
         return function
     if type(owner) is DirEntry:
         return partial(files.use_entry, function, site)
@@ -424,10 +496,24 @@ def _move(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
     if issubclass(type(function.__self__), Pickler) and function.__name__ == "dump":
         values, more = (*arguments, *named.values()), [*owner, *parts_of(_REDUCERS)]
         return perform_deep(values, site, function, *arguments, more=more, apart=True, named=named)
+    if type(function.__self__).__module__ == "_csv" and arguments:
+        return _write_rows(owner, function, site, *arguments)
     if function.__name__ not in catalogue.READS_ARGUMENTS:
         return _touch_deeply(owner, function, site, arguments, named)
     through = function.__name__ in catalogue.WRITES_LINES
     return _touch_shallowly(owner, function, site, arguments, named, through)
+
+
+def _write_rows(owner: list[Part], function: Any, site: int, given: Any, /) -> Any:
+    """`writer.writerow(fields)`, `writer.writerows(rows)`: C code writes out what is in a row."""
+    if are_at_hand(given):
+        return perform_deep((given,), site, function, given, more=owner)
+    if function.__name__ == "writerows":
+        for row in iterate(given, 0, site):
+            _write_rows(owner, function.__self__.writerow, site, row)
+        return None
+    given = come_one_by_one(function, *show_generators((given,), site), site)
+    return perform_deep((), site, function, given, more=owner)  # with what comes
 
 
 def _call_value(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
@@ -478,7 +564,7 @@ def _call_bound_slot(function: Any, site: int) -> Any:
                 owner, site, function(), name == "__iter__", own=True
             )
         if name == "__init__":
-            return partial(read, function, site)
+            return partial(methods.initialize, function, owner, found, site)
     if name == "__next__" and is_iterator(owner):
         return partial(opaque.perform_step, function, site, owner)
     if name in _CHANGING:
@@ -555,7 +641,5 @@ def _call_getter(function: Any, site: int) -> Any:
     return reflection.call_getter(function, site, methods.call_method)
 
 
-_ENCODER: Final = getattr(json.encoder, "c_make_encoder", None)
-"""What makes text of data in `json`, as far as C code does it."""
-if _ENCODER is not None:
-    calls_kind(_ENCODER)(always(read_deeply))
+if catalogue.ENCODER is not None:
+    calls_kind(catalogue.ENCODER)(always(read_deeply))

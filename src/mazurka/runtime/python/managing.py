@@ -11,6 +11,7 @@ from typing import Any
 
 from mazurka.runtime.core.insides import module_of
 from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.python.iteration.loops import read_nested, unpack
 from mazurka.runtime.python.methods import call_method
 from mazurka.runtime.python.opaque import is_done_by_c
 
@@ -32,6 +33,30 @@ class ManagedObject:
 
     def __exit__(self, *error: Any) -> Any:
         return call_method(self._manager, "__exit__", self._site)(*error)
+
+
+class UnpackedObject(ManagedObject):
+    """Stands for an object in `with value as (a, b)`: what entering it gives is taken apart."""
+
+    __slots__ = ("_depth",)
+
+    def __init__(self, manager: Any, depth: int, site: int) -> None:
+        super().__init__(manager, site)
+        self._depth = depth
+
+    def __enter__(self) -> Any:
+        entered = unpack(super().__enter__(), self._site)
+        return entered if self._depth == 1 else read_nested(entered, self._site)
+
+
+def manage_unpacked(value: Any, depth: int, site: int) -> Any:
+    """Give what `with value as (a, b)` enters and leaves; `depth` is how deep it is taken apart."""
+    kind = type(value)
+    if session.current.ident != get_ident():
+        return value
+    if not (hasattr(kind, "__enter__") and hasattr(kind, "__exit__")):
+        return value  # which is an error
+    return UnpackedObject(value, depth, site)
 
 
 def manage(value: Any, site: int) -> Any:

@@ -58,8 +58,8 @@ class Plan(NamedTuple):
 def _plan(built_on: Family, name: str, how: How) -> Plan:
     given = how is How.CHANGE or built_on is set or name == "join"
     alone = not given or name in catalogue.STORES_ARGUMENTS
-    if built_on in LISTS and name in COMPARES:
-        alone = False
+    if built_on in LISTS and (name in COMPARES or name == "__setitem__"):
+        alone = False  # a slice is filled from another container
     return Plan(built_on, name, how, how in WRITING, alone)
 
 
@@ -130,6 +130,9 @@ def perform_method(
             return perform_deep((container, key), site, action, *arguments, more=parts, named=named)
         if built_on is dict and arguments and hold_pairs(key) and are_at_hand(key):
             return perform_deep(arguments, site, action, *arguments, more=parts, named=named)
+        if name == "join":
+            values = key if are_at_hand(key) else list(iterate(key, 0, site))
+            return perform_deep((values,), site, action, values, more=parts)
         if name == "sort":
             return perform_deep((container,), site, action, *arguments, more=parts, named=named)
         parts += [*containers.parts_of(arguments), *iterator_parts(arguments)]
@@ -194,6 +197,20 @@ def perform_unbound(function: Any, site: int, thing: Any, /, *arguments: Any, **
         function.__get__(thing, type(thing)), thing, function.__objclass__, function.__name__, site
     )
     return method(*arguments, **named)
+
+
+def initialize(
+    action: Any, container: Any, built_on: Family, site: int, /, *arguments: Any, **named: Any
+) -> Any:
+    """`container.__init__(elements)`: it is filled as by `update` or `extend`.  All but a
+    dictionary are emptied before."""
+    plan = plan_of(built_on, "update" if built_on in (dict, set) else "extend")
+    assert plan is not None, "containers can be filled"
+    if built_on is not dict and not all(map(are_at_hand, arguments)):
+        clear = plan_of(built_on, "clear")
+        assert clear is not None, "and emptied"
+        perform_method(_c_method(container, built_on, "clear"), container, clear, site)
+    return perform_method(action, container, plan, site, *arguments, **named)
 
 
 _ONE: Final = {"extend": "append", "extendleft": "appendleft"}

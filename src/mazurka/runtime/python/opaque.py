@@ -31,7 +31,14 @@ from mazurka.runtime.core.insides import ancestors, is_of_c, names_in_class
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.catalogue import ASKS, BUILT_IN, DESCRIPTORS, PLAIN, is_value
-from mazurka.runtime.python.containers import Part, family_of, part_of, perform, perform_all
+from mazurka.runtime.python.containers import (
+    Part,
+    family_of,
+    part_of,
+    parts_of,
+    perform,
+    perform_all,
+)
 from mazurka.runtime.python.library.counters import is_older_counter, older_counters
 from mazurka.runtime.python.places.files import FILES, parts_of_file
 from mazurka.runtime.python.places.settings import READ_BY_OBJECTS
@@ -78,7 +85,11 @@ def parts_of_opaque(thing: Any) -> list[Part]:
             kind = type(other)
             if kind in BUILT_IN:
                 parts += _parts_of_owner(other.__self__)
-            elif kind.__module__ != "builtins" and hides_state(kind) and not is_iterator(other):
+            elif kind.__module__ == "builtins" and is_iterator(other):
+                parts += [part_of_opaque(other), *parts_of(get_referents(other))]
+            elif issubclass(kind, FILES) or (
+                kind.__module__ != "builtins" and hides_state(kind) and not is_iterator(other)
+            ):
                 parts += [part_of_opaque(other), *parts_of_file(other)]
     return parts
 
@@ -123,6 +134,8 @@ def iterator_parts(values: Any) -> list[Part]:
         if is_iterator(value):
             if not is_lone(getrefcount(value), value):
                 parts += parts_of_opaque(value)
+            elif not _is_modelled(type(value)):
+                parts += parts_of_opaque(value)[1:]  # nobody else has it, but what is behind it
             elif type(value) in READ_BY_OBJECTS:
                 parts += _settings_read_by(value)
     return parts

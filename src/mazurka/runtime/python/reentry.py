@@ -37,6 +37,8 @@ from mazurka.runtime.sharing.monitoring import unobserved
 
 Begin: TypeAlias = Callable[[], list[PendingAccess]]
 """Stands before an operation, and returns what has to be settled after it."""
+Again: TypeAlias = Callable[[Any], list[PendingAccess]]
+"""The same after Python code, which has returned a value to C code: that may look into it."""
 
 AWAITS: Final = CO_COROUTINE | CO_ASYNC_GENERATOR
 """Flags of code that yields to whoever has called `send`.  That operation is over then; and CPython
@@ -54,9 +56,9 @@ class SplitOperation:
 
     __slots__ = ("_again", "_count", "_frame", "_splits", "pending")
 
-    def __init__(self, begin: Begin, again: Begin | None = None) -> None:
-        """`again` stands before what C code does after Python code, if that is something else."""
-        self._again = again or begin
+    def __init__(self, begin: Begin, again: Again) -> None:
+        """`again` stands before what C code does after Python code."""
+        self._again = again
         self._frame: FrameType | None = None
         """The frame of the Python code that C code has entered."""
         self._splits = False
@@ -64,7 +66,7 @@ class SplitOperation:
         self.pending = begin()
         self._count = now.count
 
-    def __call__(self, frame: FrameType, event: str, _: object) -> None:
+    def __call__(self, frame: FrameType, event: str, value: object) -> None:
         if event == "call":
             if self._frame is None:
                 self._frame = frame
@@ -77,12 +79,12 @@ class SplitOperation:
             if frame.f_code.co_flags & AWAITS:
                 return
             if self._splits or self._count != now.count:
-                self.go_on_after_return()
+                self.go_on_after_return(value)
 
-    def go_on_after_return(self) -> None:
+    def go_on_after_return(self, value: object = None) -> None:
         """Stand before the operation once more; the frame that has returned is still there."""
         if session.current.ident == get_ident():
-            self.pending = self._again()
+            self.pending = self._again(value)
             self._count = now.count
 
     def settle(self) -> None:
@@ -103,7 +105,11 @@ def perform_in_turns(
     """Perform an action of C code on several objects, which may enter Python code."""
     if not parts or session.current.ident != get_ident():
         return action(*arguments, **named)
-    return perform_split(partial(approach_all, parts, site), site, action, *arguments, **named)
+
+    def begin(_: object = None) -> list[PendingAccess]:
+        return approach_all(parts, site)
+
+    return _perform(SplitOperation(begin, begin), site, action, *arguments, **named)
 
 
 def compute(thing: Any, site: int, action: Callable[..., Any], *arguments: Any) -> Any:
@@ -116,8 +122,11 @@ def compute(thing: Any, site: int, action: Callable[..., Any], *arguments: Any) 
     if session.current.ident != get_ident():
         return action(*arguments)
     changing: list[Part] = [(thing, None, How.CHANGE, None)]
-    again = partial(approach_all, changing, site)
-    begin = again
+    begin = partial(approach_all, changing, site)
+
+    def again(_: object) -> list[PendingAccess]:
+        return approach_all(changing, site)
+
     if site in points and not now.alone:
         reading: list[Part] = [(thing, None, How.READ_ALL, None)]
         begin = partial(approach_all, reading, site)
@@ -125,10 +134,16 @@ def compute(thing: Any, site: int, action: Callable[..., Any], *arguments: Any) 
 
 
 def perform_split(
-    begin: Begin, site: int, action: Callable[..., Any], /, *arguments: Any, **named: Any
+    begin: Begin,
+    again: Again,
+    site: int,
+    action: Callable[..., Any],
+    /,
+    *arguments: Any,
+    **named: Any,
 ) -> Any:
     """Perform an action of C code that may enter Python code; to be called under control."""
-    return _perform(SplitOperation(begin), site, action, *arguments, **named)
+    return _perform(SplitOperation(begin, again), site, action, *arguments, **named)
 
 
 def _perform(

@@ -23,6 +23,10 @@ from mazurka.runtime.rewrite.sources import RewrittenSource, source_file
 
 PARTS: Final[dict[str, frozenset[str]]] = {
     "collections": frozenset({"Counter", "UserDict", "UserList", "UserString", "ChainMap"}),
+    "collections.abc": frozenset(  # as `_collections_abc` calls itself
+        {"Mapping", "MutableMapping", "MappingView", "KeysView", "ItemsView", "ValuesView"}
+        | {"Sequence", "MutableSequence", "Set", "MutableSet"}
+    ),
     "copy": frozenset(
         {"copy", "deepcopy", "_reconstruct", "_keep_alive", "_deepcopy_list"}
         | {"_deepcopy_tuple", "_deepcopy_dict", "_deepcopy_method", "_copy_immutable"}

@@ -23,18 +23,41 @@ ASKED = (
     *("list(itertools.starmap(lambda *a: len(a), [p])) == [2]", "first((p,))", "inner([(1, p)])"),
     *("list(itertools.accumulate([[0], q]))[1] == [0, 1]", "first(x for x in [p])"),
     *("len(list(itertools.groupby([q, [1]]))) == 1", "assigned(p)", "inner({1: p}.items())"),
+    *("str(ValueError(q)) == '[1]'", "Pair(q, 1).count([1])", "max([q, []], key=None)"),
+    *("max(W(q), W([0]), key=lambda w: w.q).q is q", "paired(collections.UserDict, [p])"),
+    *("bisect.bisect([q], [0], key=lambda x: x) == 0", "inserted([[0]], q, lambda x: x)[1] is q"),
+    *("json.dumps(W(q), default=lambda w: w.q) == '[1]'", "written([q])", "entered(p)"),
+    *("written(x for x in [q])", "list(csv.reader(names))"),
+    *("started(q)", "'[1]' in repr(functools.partial(len, q))"),
 )
 
 DEFINITIONS = """
+import csv
 class W:
     def __init__(self, q): self.q = q
 Pair = collections.namedtuple('Pair', 'a b')
 def in_order(values, key=None):
     values.sort(key=key)
     return values
-def inserted(values, new):
-    bisect.insort(values, new)
+def inserted(values, new, key=None):
+    bisect.insort(values, new, key=key)
     return values
+def written(fields):
+    text = io.StringIO()
+    csv.writer(text).writerow(fields)
+    return text.getvalue() != '[]\\r\\n'
+def entered(pair):
+    try:
+        with contextlib.nullcontext(pair) as (a, b):
+            return True
+    except ValueError:
+        return False
+def started(arguments):
+    found = []
+    thread = threading.Thread(target=lambda *given: found.extend(given), args=arguments)
+    thread.start()
+    thread.join()
+    return found
 def pushed(values, new):
     heapq.heappush(values, new)
     return len(new)
@@ -69,6 +92,7 @@ def sliced(values):
 BODY = """
 q = [1]
 p = [1, 2]
+names = ['a']
 ws = [W(q)]
 got = []
 def take():
@@ -76,6 +100,7 @@ def take():
         if {asked}:
             q.clear()
             p.clear()
+            names.clear()
             got.append(1)
 together(take, take)
 assert got == [1]

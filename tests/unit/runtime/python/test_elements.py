@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any
 
 import pytest
@@ -92,3 +92,77 @@ def test_a_lock_for_each_key_is_made_at_once() -> None:
         assert found[0] is found[1]
 
     assert mazurka.explore(program, preemptions=2).verdict == "holds"
+
+
+def double(values: list[int]) -> None:
+    values *= 2
+
+
+def lengthen(values: list[int]) -> None:
+    values += "ab"  # type: ignore[arg-type]
+
+
+def set_anew(values: list[int]) -> None:
+    values.__init__([1, 2, 3])  # type: ignore[misc]
+
+
+def set_anew_from_generator(values: list[int]) -> None:
+    values.__init__(each for each in (1, 2, 3))  # type: ignore[misc]
+
+
+def fill_slice(values: list[int]) -> None:
+    values.__setitem__(slice(0, 0), [1])
+
+
+@pytest.mark.parametrize(
+    "change", [double, lengthen, set_anew, set_anew_from_generator, fill_slice]
+)
+def test_a_change_is_seen(change: Callable[[list[int]], None]) -> None:
+    expected = [1]
+    change(expected)
+
+    def program() -> None:
+        values, sizes = [1], []
+
+        def look() -> None:
+            sizes.extend([len(values), len(values)])
+
+        together(look, lambda: change(values))
+        assert values == expected
+        assert len(set(sizes)) == 1
+
+    result = mazurka.explore(program, preemptions=1)
+    assert result.verdict == "violated"
+    assert "len(set(sizes)) == 1" in result.report()
+
+
+class Table(MutableMapping[int, int]):
+    """A mapping whose other methods are those of `collections.abc`."""
+
+    def __init__(self) -> None:
+        self.inside: dict[int, int] = {}
+
+    def __getitem__(self, key: int) -> int:
+        return self.inside[key]
+
+    def __setitem__(self, key: int, value: int) -> None:
+        self.inside[key] = value
+
+    def __delitem__(self, key: int) -> None:
+        del self.inside[key]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.inside)
+
+    def __len__(self) -> int:
+        return len(self.inside)
+
+
+def test_methods_of_abstract_classes_read_what_they_are_given() -> None:
+    def program() -> None:
+        given = {1: 2}
+        tables = [Table(), Table()]
+        together(lambda: [table.update(given) for table in tables], lambda: given.update({1: 3}))
+        assert tables[0][1] == tables[1][1]
+
+    assert mazurka.explore(program, preemptions=1).verdict == "violated"

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import sys
 from _thread import get_ident
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from sys import getrefcount
 from types import FrameType
@@ -144,14 +144,39 @@ def unpack_later(value: Any, site: int) -> Any:
 class LateArguments:
     """Stands for an iterable in a call, and is unpacked when the interpreter goes through it."""
 
-    __slots__ = ("_site", "_value")
+    __slots__ = ("_site", "given")
 
     def __init__(self, value: Any, site: int) -> None:
-        self._value = value
+        self.given = value
         self._site = site
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(unpack(self._value, self._site))
+        return iter(unpack(self.given, self._site))
+
+
+def unpack_names_later(value: Any, site: int) -> Any:
+    """Give what stands for `**value` until a function is called with it."""
+    late = issubclass(type(value), dict) and session.current.ident == get_ident()
+    return LateNames(value, site) if late else value
+
+
+class LateNames:
+    """Stands for a dictionary in a call, and is read when the interpreter asks for its keys."""
+
+    __slots__ = ("_read", "_site", "given")
+
+    def __init__(self, value: Any, site: int) -> None:
+        self.given = value
+        self._site = site
+        self._read: dict[str, Any] = {}
+
+    def keys(self) -> Iterable[str]:
+        part = (self.given, dict, How.READ_ALL, None)
+        self._read = perform(part, self._site, dict, self.given)
+        return self._read.keys()
+
+    def __getitem__(self, name: str) -> Any:
+        return self._read[name]
 
 
 def unpack_bound(value: Any, site: int) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -48,6 +49,8 @@ class Scope:
     """Names that functions inside bind."""
     captured_by_functions: set[str] = field(default_factory=set)
     """Names that functions inside use, generator expressions not counted."""
+    literal: Counter[str] = field(default_factory=Counter)
+    """How often a name is bound to a literal, or augmented by one."""
     is_open: bool = False
     """Whether names can be bound here by other means than statements."""
 
@@ -81,6 +84,10 @@ class Scope:
         while scope.parent is not None:
             scope = scope.parent
         return scope
+
+    def is_literal(self, name: str) -> bool:
+        """Whether a variable of this scope holds nothing but numbers and text."""
+        return self.literal[name] == len(self.bound.get(name, ()))
 
     def is_shared_cell(self, name: str) -> bool:
         """Whether functions share a variable of this one that may change after they capture it."""
@@ -232,12 +239,23 @@ class ScopeFinder(ast.NodeVisitor):
         scope.bind(name, _place_of(node), again)
         self._scope.used.add(name)
 
+    def _count_literal(self, value: ast.expr | None, *targets: ast.expr) -> None:
+        if isinstance(value, ast.Constant):
+            names = [self._name(target.id) for target in targets if isinstance(target, ast.Name)]
+            self._scope.literal.update(names)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        self._count_literal(node.value, *node.targets)
+        self.generic_visit(node)
+
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        self._count_literal(node.value, node.target)
         if isinstance(node.target, ast.Name):
             self._scope.used.add(self._name(node.target.id))
         self.generic_visit(node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        self._count_literal(node.value, node.target)
         self.visit(node.target)
         if node.value is not None:
             self.visit(node.value)

@@ -151,7 +151,8 @@ class Statements(Expressions):
     def _augment_name(self, node: ast.AugAssign, target: ast.Name, sign: ast.Constant) -> ast.stmt:
         old = self.visit_Name(place(ast.Name(target.id, ast.Load()), target))
         is_shared = self.sharing_of(target.id) is not None
-        if not is_shared and (isinstance(node.value, ast.Constant) or self.scope.kind == "class"):
+        is_literal = self.scope.is_literal(mangle(target.id, self.class_name))
+        if not is_shared and (is_literal or self.scope.kind == "class"):
             node.value = self.rewrite(node.value)
             return node
         new: ast.expr = self.call(Events.augment, node, old, self.rewrite(node.value), sign)
@@ -308,7 +309,7 @@ class Statements(Expressions):
         for part in node.items:
             manager = self.rewrite(part.context_expr)
             if isinstance(node, ast.With):
-                manager = self.call(Events.manage, part.context_expr, manager)
+                manager = self._manage(part, manager)
             part.context_expr = manager
             if part.optional_vars is not None:
                 part.optional_vars = self.rewrite_target(part.optional_vars)
@@ -316,6 +317,12 @@ class Statements(Expressions):
         return node
 
     visit_With = visit_AsyncWith = _visit_with
+
+    def _manage(self, part: ast.withitem, manager: ast.expr) -> ast.expr:
+        depth = 0 if part.optional_vars is None else unpacking_depth(part.optional_vars)
+        if not depth:
+            return self.call(Events.manage, part.context_expr, manager)
+        return self.call(Events.manage_unpacked, part.context_expr, manager, ast.Constant(depth))
 
     # -- definitions -------------------------------------------------------------------------
 
