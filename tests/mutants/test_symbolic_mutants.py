@@ -11,9 +11,11 @@ import pytest
 from mazurka.checking import load_program
 from mazurka.errors import InternalError
 from mazurka.ir.program import Program
-from mazurka.search import SearchOptions, Silent
+from mazurka.search import Move, SearchOptions, Silent
 from mazurka.search.reading import Reading
 from mazurka.search.registry import load_strategy
+from mazurka.symbolic import encoding
+from mazurka.symbolic.circuit import Interleaving
 from mazurka.symbolic.environment import Places
 from mazurka.symbolic.graphs.graph import FALSE, Aig
 from mazurka.symbolic.graphs.words import Word, Words
@@ -29,6 +31,7 @@ from mazurka.symbolic.interleavings.transactions import TransactionFrame
 from mazurka.symbolic.later import LaterTouches
 from mazurka.symbolic.outlook import StepOutlook, _Judge
 from mazurka.symbolic.record import StepRecord
+from mazurka.symbolic.schedules import ScheduleReader
 from mazurka.symbolic.steps import StepEncoder
 
 JOINED = """
@@ -183,6 +186,18 @@ def holds():
     with m:
         held = 1
 threads = [writes(), reads(), holds()]
+"""
+WRITE_APART = """
+from mazurka.model import Int
+x: Int[0, 1] = 0
+y: Int[0, 1] = 0
+def writes():
+    global x
+    x = 1
+def writes_apart():
+    global y
+    y = 1
+threads = [writes(), writes_apart()]
 """
 GOES_ROUND = """
 from mazurka.model import Int
@@ -341,6 +356,17 @@ def forget_reads(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(peephole, "find_accesses", find)
 
 
+def take_steps_where_nothing_counts(patch: pytest.MonkeyPatch) -> None:
+    original = encoding.let_idle
+
+    def let_idle(frame: Frame) -> None:
+        events = frame.events
+        original(frame)
+        frame.events = events
+
+    patch.setattr(encoding, "let_idle", let_idle)
+
+
 # name, what is broken, the model, its verdict
 MUTANTS: list[tuple[str, Callable[[pytest.MonkeyPatch], None], str, str]] = [
     ("a sweep lets a thread pass twice", stay_where_it_was, LOOP, "assert"),
@@ -410,3 +436,22 @@ def test_a_thread_that_is_put_off_for_ever_is_noticed_in_proofs(
     assert find(GOES_ROUND, tmp_path, "partial-order", strategy) == "assert"
     forget_sticky_locations(monkeypatch)
     assert find(GOES_ROUND, tmp_path, "partial-order", strategy) == "holds"
+
+
+def test_a_step_of_a_frame_that_does_not_count_is_noticed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The stubborn set of the first state is the first thread: a frame in which the input chooses
+    the second one changes nothing, and is no step of the schedule."""
+
+    def follow(mover: int) -> list[Move]:
+        program = load(WRITE_APART, tmp_path)
+        circuit = encoding.encode(program, Interleaving.PARTIAL_ORDER, idling=True)
+        reader = ScheduleReader(circuit)
+        reader.follow([[mover]])
+        return reader.path
+
+    assert (follow(0), follow(1)) == ([Move(0)], [])
+    take_steps_where_nothing_counts(monkeypatch)
+    with pytest.raises(InternalError, match="the state is another one"):
+        follow(1)
