@@ -18,6 +18,7 @@ from mazurka.symbolic.circuit import Circuit, Interleaving
 from mazurka.symbolic.encoding import encode
 from mazurka.symbolic.environment import BINARY
 from mazurka.symbolic.invariants import check_invariant, find_unused_codes
+from mazurka.symbolic.lemmas.contributions import solve
 from mazurka.symbolic.lemmas.mining import Lemma, guess_lemmas
 from mazurka.symbolic.lemmas.proving import LEMMA_SOLVER, prove_by_lemmas
 from mazurka.symbolic.lemmas.relations import (
@@ -158,3 +159,48 @@ def test_what_a_thread_remembers_while_it_is_unchanged() -> None:
     said = [each.literals for each in lemmas]
     check_invariant(steps, find_unused_codes(steps), find_bad(steps), lemmas=said)
     assert any("and sequence = reads's before then" in each.text for each in lemmas)
+
+
+def test_factors_of_a_sum() -> None:
+    # a = 7 + b - 2 c; the last column says what b says, and is not needed.
+    rows = np.array([[1, 5, 2, 5], [1, 0, 3, 0], [1, 9, 9, 9], [1, 4, 0, 4], [1, 2, 1, 2]] * 5)
+    wanted = 7 + rows[:, 1] - 2 * rows[:, 2]
+    assert solve(rows, wanted) == [7, 1, -2, 0]
+    assert solve(rows, 7 + rows[:, 1] * rows[:, 2]) is None
+    assert solve(rows, 7 + 100 * rows[:, 1]) is None
+
+
+DRAWN = """
+from mazurka.model import Int, fetch_add
+MAX = 2**32 - 1
+drawn: Int[0, MAX] = 0
+served: Int[0, MAX] = 0
+def customer():
+    while drawn < MAX - LEAVES:
+        fetch_add(drawn, 1)
+        assert served < drawn
+        fetch_add(served, 1)
+LEAVES = 2
+threads = [customer(), customer()]
+"""
+
+
+@pytest.mark.parametrize(("leaves", "holds"), [(1, True), (0, False)])
+def test_what_threads_contribute(tmp_path: Path, leaves: int, holds: bool) -> None:
+    """As many are drawn and not served as threads are between the two; and when one of them has
+    seen that there is room for `leaves` + 1 more, two may draw."""
+    path = tmp_path / "model.py"
+    path.write_text(DRAWN, encoding="utf-8")
+    circuit = encode(
+        load_program(str(path), Reading(definitions={"LEAVES": str(leaves)})),
+        Interleaving.FULL,
+        counters=BINARY,
+    )
+    lemmas = prove(circuit, guess_lemmas(circuit, sample_states(circuit)))
+    assert (lemmas is not None) == holds
+    if lemmas is not None:
+        said = [each.literals for each in lemmas]
+        check_invariant(circuit, find_unused_codes(circuit), find_bad(circuit), lemmas=said)
+        texts = [each.text for each in lemmas]
+        assert any("(1 if customer is at location" in each and " = " in each for each in texts)
+        assert any(each.endswith(f"<= {2**32 - 1 - leaves - 1 + 2}") for each in texts)

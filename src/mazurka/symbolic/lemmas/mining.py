@@ -6,7 +6,10 @@ A candidate says that a fact holds always, or wherever a condition does:
 - where a thread is at a location, or a lock is held, wide cells satisfy a linear equation; so they
   do where a thread is at a location, and what it remembers is still what a shared cell holds;
 - a cell has a value only while some thread is where it always has that value;
-- where two threads are at two locations, a comparison between their locals holds.
+- where two threads are at two locations, a comparison between their locals holds, or between a
+  local of one of them and a shared cell;
+- shared numbers are sums of what threads contribute, or have a budget
+  (`mazurka.symbolic.lemmas.contributions`).
 
 The conditions are those on which invariants of concurrent programs depend: who is where, and who
 holds what.  Candidates that say the same of all samples are kept once, with what makes them equal.
@@ -23,6 +26,7 @@ import numpy as np
 from mazurka.deadline import check_time
 from mazurka.symbolic.circuit import Circuit
 from mazurka.symbolic.graphs.graph import TRUE
+from mazurka.symbolic.lemmas.contributions import Contributions
 from mazurka.symbolic.lemmas.predicates import Predicate, Vocabulary
 from mazurka.symbolic.lemmas.relations import Equation, encode_equation, find_equations
 from mazurka.symbolic.lemmas.sampling import Samples, Truths
@@ -73,6 +77,7 @@ class Miner:
         self._find_explanations()
         self._find_equations([*vocabulary.places, *vocabulary.values])
         self._find_equations_of_unchanged()
+        self._find_contributions()
         self._find_comparisons_of_locals()
         self._find_constant_facts()
         self._find_pairs([*vocabulary.places, *vocabulary.values, *vocabulary.comparisons])
@@ -270,29 +275,40 @@ class Miner:
             sides[total > 0].append(str(abs(total)))
         return " = ".join(" + ".join(side) or "0" for side in sides)
 
-    # --- two threads --------------------------------------------------------------------------
+    # --- several threads ----------------------------------------------------------------------
+
+    def _find_contributions(self) -> None:
+        """What threads contribute to shared numbers."""
+        contributions = Contributions(self.vocabulary, self.samples)
+        for guess in (*contributions.find_sums(), *contributions.find_budgets()):
+            self._add(guess.text, guess.literal)
 
     def _find_comparisons_of_locals(self) -> None:
-        """Comparisons between locals of two threads, by the places of both."""
-        facts = [each for each in self.vocabulary.comparisons if len(each.threads) == 2]
+        """Comparisons with locals by the places of two threads: between a local of each; and
+        between a local of one and a shared cell, where its own place does not tell."""
+        comparisons, wide = self.vocabulary.comparisons, self.vocabulary.between_wide
+        facts = [each for each in comparisons if len(each.threads) == 2]
+        facts += [e for e in comparisons if len(e.threads) == 1 and e.literal >> 1 in wide]
         if not facts:
             return
         truths = self.samples.evaluate([each.literal for each in facts])
-        for one, other, both in self._pair_places():
+        for (one, at_one), (other, at_other) in self._pair_places():
             check_time(PHASE)
-            threads = one.threads | other.threads
+            threads, both = one.threads | other.threads, at_one & at_other
             for fact, row in zip(facts, truths, strict=True):
-                if fact.threads != threads:
+                if not fact.threads <= threads:
                     continue
                 held = row[both]
-                if held.all() or not held.any():
+                if is_told(held):
+                    if len(fact.threads) == 1 and (is_told(row[at_one]) or is_told(row[at_other])):
+                        continue
                     says = fact.text if held.all() else fact.opposite
                     text = f"if {one.text} and {other.text} then {says}"
                     last = fact.literal ^ int(not held.all())
                     self._add(text, one.literal ^ 1, other.literal ^ 1, last)
 
-    def _pair_places(self) -> Iterator[tuple[Predicate, Predicate, Truths]]:
-        """Places of two threads, and in which samples the threads are at both."""
+    def _pair_places(self) -> Iterator[tuple[tuple[Predicate, Truths], tuple[Predicate, Truths]]]:
+        """Places of two threads, and in which samples the threads are there; at both in some."""
         by_thread: dict[frozenset[int], list[tuple[Predicate, Truths]]] = {}
         places = self.vocabulary.places
         rows = self.samples.evaluate([each.literal for each in places])
@@ -303,6 +319,10 @@ class Miner:
                 continue
             for one, at_one in first:
                 for other, at_other in second:
-                    both = at_one & at_other
-                    if both.any():
-                        yield one, other, both
+                    if (at_one & at_other).any():
+                        yield (one, at_one), (other, at_other)
+
+
+def is_told(held: Truths) -> bool:
+    """Whether a fact holds in all samples, or in none."""
+    return bool(held.all() or not held.any())

@@ -74,6 +74,8 @@ class Vocabulary:
         self.comparisons: list[Predicate] = []
         self.equalities: list[Predicate] = []
         """Those of the comparisons that say that two wide cells are equal."""
+        self.between_wide: set[int] = set()
+        """The nodes of comparisons between wide cells that are no temporaries."""
         self.wide: dict[int, Word] = {}
         """By address the cells that have many values."""
         self.values_of: dict[int, list[tuple[int, int]]] = {}
@@ -151,21 +153,26 @@ class Vocabulary:
             for first, second in combinations(self.wide, 2):
                 threads = self._threads_of((Load(Const(first)), Load(Const(second))))
                 names = self.name(first), self.name(second)
-                self._compare(self.wide[first], self.wide[second], *names, threads)
+                literals = self._compare(self.wide[first], self.wide[second], *names, threads)
+                if not any(self.program.cells[each].is_temporary for each in (first, second)):
+                    self.between_wide.update(literal >> 1 for literal in literals)
                 same = self.words.equal(self.wide[first], self.wide[second])
                 told = f"{names[0]} = {names[1]}", f"{names[0]} != {names[1]}"
                 self.equalities.append(Predicate(same, *told, threads))
 
     def _compare(
         self, one: Word, other: Word, first: str, second: str, threads: frozenset[int]
-    ) -> None:
+    ) -> list[int]:
+        """Add the comparisons of two numbers; returns their literals."""
         words = self.words
+        less, more, same = words.less(one, other), words.less(other, one), words.equal(one, other)
         for literal, text, opposite in (
-            (words.less(one, other), f"{first} < {second}", f"{first} >= {second}"),
-            (words.less(other, one), f"{first} > {second}", f"{first} <= {second}"),
-            (words.equal(one, other), f"{first} = {second}", f"{first} != {second}"),
+            (less, f"{first} < {second}", f"{first} >= {second}"),
+            (more, f"{first} > {second}", f"{first} <= {second}"),
+            (same, f"{first} = {second}", f"{first} != {second}"),
         ):
             self._add(self.comparisons, Predicate(literal, text, opposite, threads))
+        return [less, more, same]
 
     def _threads_of(self, expressions: Iterable[Expr]) -> frozenset[int]:
         cells = {cell for each in expressions for cell in _find_cells(each)}
