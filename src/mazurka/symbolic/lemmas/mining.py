@@ -286,9 +286,8 @@ class Miner:
     def _find_comparisons_of_locals(self) -> None:
         """Comparisons with locals by the places of two threads: between a local of each; and
         between a local of one and a shared cell, where its own place does not tell."""
-        comparisons, wide = self.vocabulary.comparisons, self.vocabulary.between_wide
-        facts = [each for each in comparisons if len(each.threads) == 2]
-        facts += [e for e in comparisons if len(e.threads) == 1 and e.literal >> 1 in wide]
+        wide = self.vocabulary.between_wide
+        facts = [e for e in self.vocabulary.comparisons if e.threads and e.literal >> 1 in wide]
         if not facts:
             return
         truths = self.samples.evaluate([each.literal for each in facts])

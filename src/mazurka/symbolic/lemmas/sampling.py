@@ -104,9 +104,10 @@ def unpack(words: Lanes, columns: int) -> Truths:
 
 
 def draw_inputs(rng: np.random.Generator, shape: tuple[int, int], turn: int) -> Lanes:
-    """Random words for the inputs; now and then most bits are 0, or most are 1."""
+    """Random words for the inputs; now and then most bits are 0, or most are 1, and sometimes
+    nearly all: wide numbers are equal then, or differ by little."""
     drawn = rng.integers(0, 1 << 64, shape, np.uint64)
-    if turn % 3:
+    for _ in range(turn % 3 and (1 if turn % 4 else 4)):
         other = rng.integers(0, 1 << 64, shape, np.uint64)
         drawn = drawn & other if turn % 3 == 1 else drawn | other
     return drawn
