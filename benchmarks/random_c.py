@@ -2,6 +2,7 @@
 
     python benchmarks/random_c.py --programs 2000 --seed 0 --jobs 8
     python benchmarks/random_c.py --memory 500 --seed 0 --jobs 8
+    python benchmarks/random_c.py --overflow 500 --seed 0 --jobs 8
     python benchmarks/random_c.py --concurrent 200 --seed 0 --jobs 8
 
 Each sequential program computes with integers of all widths, pointers, structures and arrays,
@@ -11,6 +12,9 @@ and the script says so.
 
 Each program with `--memory` allocates, frees and follows pointers, rightly or not; the interpreter
 must come to a fault where gcc's address sanitizer does, and nowhere else.
+
+Each program with `--overflow` is one operation on numbers at the ends of their types; the same
+goes for it and gcc's sanitizer of signed overflow, shifts and divisions.
 
 Each concurrent program has two threads, locks, atomics, pointers and assumptions.  All strategies
 that can must have the verdict that exploring every interleaving on the interpreter gives, without
@@ -42,6 +46,8 @@ from tests.unit.frontend.c.against_gcc import (
 from tests.unit.frontend.c.concurrent_agreement import SOUND, find_disagreements
 from tests.unit.frontend.c.concurrent_code import random_concurrent
 from tests.unit.frontend.c.memory_code import random_memory_use
+from tests.unit.frontend.c.overflow_code import NAMES as OVERFLOW_NAMES
+from tests.unit.frontend.c.overflow_code import random_overflow
 from tests.unit.frontend.c.random_code import random_program
 
 from mazurka.errors import MazurkaError
@@ -49,6 +55,7 @@ from mazurka.ir.program import Fault
 
 PART = 25
 """So many programs are compiled together."""
+ARITHMETIC = "signed-integer-overflow,shift,integer-divide-by-zero"
 MODELS = ("ilp32", "lp64")
 
 
@@ -76,19 +83,26 @@ def compare_with_gcc(seeds: list[int]) -> tuple[Counter[str], list[str]]:
     return done, wrong
 
 
-def compare_with_sanitizer(seeds: list[int]) -> tuple[Counter[str], list[str]]:
-    """The same for programs that may use memory wrongly."""
+def compare_with_sanitizer(
+    seeds: list[int], *, overflow: bool = False
+) -> tuple[Counter[str], list[str]]:
+    """The same for programs that may use memory wrongly, or overflow."""
     done: Counter[str] = Counter()
     wrong = []
-    sources = [random_memory_use(Random(seed)) for seed in seeds]
+    make = random_overflow if overflow else random_memory_use
+    sources = [make(Random(seed)) for seed in seeds]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        expected = run_sanitized(sources, folder)
+        expected = (
+            run_sanitized(sources, folder, ARITHMETIC, OVERFLOW_NAMES)
+            if overflow
+            else run_sanitized(sources, folder)
+        )
         if expected is None:
             return Counter({"not compiled": len(seeds)}), []
         for seed, source, faulty in zip(seeds, sources, expected, strict=True):
             try:
-                fault = find_fault(source, folder)
+                fault = find_fault(source, folder, overflow=overflow)
             except MazurkaError as error:
                 wrong.append(f"seed {seed}: {error}")
                 continue
@@ -117,6 +131,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--programs", type=int, default=200, help="sequential ones, against gcc")
     parser.add_argument("--memory", type=int, default=0, help="these instead, by a sanitizer")
+    parser.add_argument("--overflow", type=int, default=0, help="these instead, by a sanitizer")
     parser.add_argument("--concurrent", type=int, default=0, help="these instead, by strategies")
     parser.add_argument("--strategies", help="separated by commas; all that are sound unless given")
     parser.add_argument("--seed", type=int, default=0)
@@ -125,10 +140,12 @@ def main() -> int:
     if not arguments.concurrent and shutil.which("gcc") is None:
         print("there is no gcc")
         return 2
-    count = arguments.concurrent or arguments.memory or arguments.programs
+    count = arguments.concurrent or arguments.memory or arguments.overflow or arguments.programs
     part = 5 if arguments.concurrent else PART
     names = SOUND if arguments.strategies is None else tuple(arguments.strategies.split(","))
     compare = compare_with_sanitizer if arguments.memory else compare_with_gcc
+    if arguments.overflow:
+        compare = partial(compare_with_sanitizer, overflow=True)
     if arguments.concurrent:
         compare = partial(compare_strategies, strategies=names)
     every = list(range(arguments.seed, arguments.seed + count))

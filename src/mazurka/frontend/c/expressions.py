@@ -25,6 +25,7 @@ from mazurka.frontend.c.heap import allocate_for, is_allocation
 from mazurka.frontend.c.lives import leave
 from mazurka.frontend.c.lowering import CLowering, expression
 from mazurka.frontend.c.memory import place_text
+from mazurka.frontend.c.overflow import check_overflow
 from mazurka.frontend.c.places_of import enter, place_of
 from mazurka.frontend.c.pointers import difference, move_pointer
 from mazurka.frontend.c.survey import has_effects, may_write
@@ -198,9 +199,17 @@ def protect(low: CLowering, value: Scalar, later: tree.Expression, span: Span) -
 
 
 def apply(
-    low: CLowering, operator: str, left: Scalar, right: Scalar, type_: CType, span: Span, text: str
+    low: CLowering,
+    operator: str,
+    left: Scalar,
+    right: Scalar,
+    type_: CType,
+    span: Span,
+    text: str,
+    *,
+    wraps: bool = False,
 ) -> Scalar:
-    """Apply a binary operator to two values."""
+    """Apply a binary operator to two values; a result that `wraps` around is never an overflow."""
     pointers = [isinstance(bare(each.type), PointerType) for each in (left, right)]
     if any(pointers):
         return _apply_to_pointers(low, operator, left, right, type_, span, text)
@@ -214,8 +223,8 @@ def apply(
         _check_shift(low, left, right, span, text)
     if operator in ("/", "%") and right.constant == 0:
         low.fail(Fault.EXCEPTION, f"`{text}` divides by zero", span)
-    if low.machine.limits.overflow:
-        _check_overflow(low, operator, left, right, span, text)
+    if not wraps:
+        check_overflow(low, operator, left, right, span, text)
     expr = compute(operator, left.expr, right.expr, left.type)
     result = INT if operator in COMPARISONS else bare(type_)
     return Scalar(result, expr)
@@ -231,28 +240,6 @@ def _check_shift(low: CLowering, left: Scalar, right: Scalar, span: Span, text: 
     fine = binary("ult", right.expr, Const(width))
     message = f"`{text}` shifts by the width of the type or more"
     low.step(Kind.LOCAL, span, text, operations=(Check(fine, Fault.EXCEPTION, message),))
-
-
-def _check_overflow(
-    low: CLowering, operator: str, left: Scalar, right: Scalar, span: Span, text: str
-) -> None:
-    """Signed overflow has no meaning in C; this is asked for by an option."""
-    inner = bare(left.type)
-    if not isinstance(inner, IntegerType) or not inner.signed or operator not in ("+", "-", "*"):
-        return
-    if left.constant is not None and right.constant is not None:
-        return
-    word = {"+": "add", "-": "sub", "*": "mul"}[operator]
-    if inner.bits >= 64:
-        raise UnsupportedError.at(span, f"`{text}`: overflow of 64 bits cannot be checked")
-    exact = binary(word, left.expr, right.expr)
-    limit = 1 << (inner.bits - 1)
-    message = f"`{text}` overflows"
-    checks = (
-        Check(binary("ge", exact, Const(-limit)), Fault.RANGE, message),
-        Check(binary("lt", exact, Const(limit)), Fault.RANGE, message),
-    )
-    low.step(Kind.LOCAL, span, text, operations=checks)
 
 
 def require_known_pointers(
@@ -301,15 +288,15 @@ def _prefix(low: CLowering, node: tree.PrefixOperation) -> Scalar:
     if not isinstance(inner, IntegerType):
         raise low.refuse(node, f"`{node.text}` is not supported")
     if node.operator == "-":
-        if low.machine.limits.overflow:
-            _check_overflow(low, "-", Scalar(inner, ZERO), value, node.span, node.text)
+        check_overflow(low, "-", Scalar(inner, ZERO), value, node.span, node.text)
         return Scalar(inner, opposite(value.expr, inner))
     return Scalar(inner, complement(value.expr, inner)) if node.operator == "~" else value
 
 
 @expression(tree.Logical)
 def _logical(low: CLowering, node: tree.Logical) -> Scalar:
-    if low.automaton is None or not has_effects(node.right):
+    checked = has_effects(node.right) or low.machine.limits.overflow
+    if low.automaton is None or not checked:
         left, right = truth(low, node.left), truth(low, node.right)
         from mazurka.frontend.kit.arithmetic import both, either
 

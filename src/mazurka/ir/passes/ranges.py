@@ -125,7 +125,7 @@ def _refuse_unbounded(program: Program, analysis: Analysis, values: tuple[ValueS
     unbounded = [
         address
         for address, cell in enumerate(program.cells)
-        if cell.inferred and values[address].is_extreme
+        if cell.inferred and values[address].is_extreme and values[address].points is None
     ]
     if not unbounded:
         return

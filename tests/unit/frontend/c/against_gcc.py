@@ -49,19 +49,25 @@ def compile_and_run_all(sources: list[str], model: str, folder: Path) -> list[in
     return list(map(int, done.stdout.split())) if done.returncode == 0 else None
 
 
-def run_sanitized(sources: list[str], folder: Path) -> list[bool] | None:
-    """Whether the address sanitizer finds a fault in each of many programs, compiled as one; None
-    if that is not possible."""
+def run_sanitized(
+    sources: list[str],
+    folder: Path,
+    sanitizer: str = "address",
+    names: tuple[str, ...] = memory_code.NAMES,
+) -> list[bool] | None:
+    """Whether a sanitizer finds a fault in each of many programs, compiled as one; None if that is
+    not possible.  The programs all define `names`."""
     parts = ["#include <stdlib.h>"]
     for number, source in enumerate(sources):
         (folder / f"part{number}.c").write_text(source)
-        parts += [f"#define {name} {name}_{number}" for name in memory_code.NAMES]
-        parts += [f'#include "part{number}.c"', *(f"#undef {name}" for name in memory_code.NAMES)]
+        parts += [f"#define {name} {name}_{number}" for name in names]
+        parts += [f'#include "part{number}.c"', *(f"#undef {name}" for name in names)]
     calls = " ".join(f"case {number}: return main_{number}();" for number in range(len(sources)))
     parts.append(f"int main(int n, char **v) {{ switch (atoi(v[1])) {{ {calls} }} return 0; }}")
     program, binary = folder / "all.c", folder / "all"
     program.write_text("\n".join(parts))
-    command = ["gcc", "-w", "-O0", "-fsanitize=address", str(program), "-o", str(binary)]
+    command = ["gcc", "-w", "-O0", f"-fsanitize={sanitizer}", "-fno-sanitize-recover=all"]
+    command += [str(program), "-o", str(binary)]
     if subprocess.run(command, capture_output=True, check=False).returncode:
         return None
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
@@ -74,11 +80,11 @@ def run_sanitized(sources: list[str], folder: Path) -> list[bool] | None:
     return [each.returncode != 0 for each in done]
 
 
-def find_fault(source: str, folder: Path) -> Fault | None:
+def find_fault(source: str, folder: Path, *, overflow: bool = False) -> Fault | None:
     """The fault that a program of one thread comes to."""
     path = folder / "check.c"
     path.write_text(source)
-    program = load_program(str(path), Reading())
+    program = load_program(str(path), Reading(overflow=overflow))
     interpreter, state = Interpreter(program), program.initial_state()
     while True:
         step = interpreter.step(state, 0)

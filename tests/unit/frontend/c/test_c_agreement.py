@@ -9,7 +9,13 @@ from random import Random
 
 import pytest
 from tests.soundness.agreement import disagreement
-from tests.unit.frontend.c.against_gcc import compile_and_run, fails
+from tests.unit.frontend.c.against_gcc import (
+    compile_and_run,
+    fails,
+    find_fault,
+    run_sanitized,
+)
+from tests.unit.frontend.c.overflow_code import NAMES, random_overflow
 from tests.unit.frontend.c.random_code import random_program
 
 from mazurka.checking import load_program
@@ -30,6 +36,18 @@ def test_random_programs_agree_with_gcc(seed: int, model: str, tmp_path: Path) -
         pytest.skip(f"gcc cannot compile for {model}")
     assert not fails(source, model, value, tmp_path)
     assert fails(source, model, value ^ 1, tmp_path)
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
+def test_overflows_are_those_that_the_sanitizer_finds(tmp_path: Path) -> None:
+    sources = [random_overflow(Random(seed)) for seed in range(40, 80)]
+    sanitizers = "signed-integer-overflow,shift,integer-divide-by-zero"
+    expected = run_sanitized(sources, tmp_path, sanitizers, NAMES)
+    if expected is None:
+        pytest.skip("gcc has no such sanitizer")
+    found = [find_fault(each, tmp_path, overflow=True) is not None for each in sources]
+    assert found == expected
+    assert any(expected)
 
 
 @pytest.mark.parametrize(

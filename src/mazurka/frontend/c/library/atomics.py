@@ -121,7 +121,9 @@ def _update(operator: str, old: bool) -> Callable[[CLowering, tree.Builtin], Sca
                 kind = bare(before.type)
                 assert isinstance(kind, IntegerType)
                 return Scalar(kind, complement(both.expr, kind))
-            return apply(low, operator, before, given, before.type, node.span, node.text)
+            return apply(
+                low, operator, before, given, before.type, node.span, node.text, wraps=True
+            )
 
         return _modify(low, node, change, old=old)
 

@@ -9,6 +9,7 @@ from mazurka.frontend.c.lowering import CLowering, library
 from mazurka.frontend.c.types import IntegerType, PointerType, VoidType, bare
 from mazurka.frontend.c.values import NOWHERE, Scalar
 from mazurka.ir.expressions import ZERO, Const
+from mazurka.ir.program import Check, Fault, Kind
 
 
 @library(
@@ -59,9 +60,15 @@ def _time(low: CLowering, node: tree.Call) -> Scalar:
 @library("abs", "labs", "llabs")
 def _abs(low: CLowering, node: tree.Call) -> Scalar:
     from mazurka.frontend.c.arithmetic import narrow
-    from mazurka.frontend.kit.arithmetic import unary
+    from mazurka.frontend.kit.arithmetic import binary, unary
 
     value = low.scalar(node.arguments[0])
     kind = bare(value.type)
     assert isinstance(kind, IntegerType)
+    value = Scalar(kind, low.hold(value.expr, node.span, kind))
+    if low.machine.limits.overflow:
+        lowest = Const(-(1 << (kind.bits - 1)))
+        message = f"`{node.text}` overflows"
+        check = Check(binary("ne", value.expr, lowest), Fault.RANGE, message)
+        low.step(Kind.LOCAL, node.span, node.text, operations=(check,))
     return Scalar(kind, narrow(unary("abs", value.expr), kind.bits, True))
