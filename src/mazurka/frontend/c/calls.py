@@ -76,6 +76,11 @@ def call_named(low: CLowering, node: tree.Call, function: tree.CFunction) -> Sca
     if function.name in BUILTINS and not function.defined:
         builtin = tree.Builtin(node.span, node.type, node.text, function.name, node.arguments)
         return BUILTINS[function.name](low, builtin)
+    if not function.defined and "weak" in function.attributes:
+        low.fail(
+            Fault.MEMORY, f"`{node.text}` calls a weak function that is not defined", node.span
+        )
+        return Scalar(node.type, ZERO)
     if not function.defined:
         raise low.refuse(
             node,

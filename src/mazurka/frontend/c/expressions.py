@@ -23,7 +23,7 @@ from mazurka.frontend.c.arithmetic import (
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.heap import allocate_for, is_allocation
 from mazurka.frontend.c.lives import leave
-from mazurka.frontend.c.lowering import CLowering, expression
+from mazurka.frontend.c.lowering import LIBRARY, CLowering, expression
 from mazurka.frontend.c.memory import place_text
 from mazurka.frontend.c.overflow import check_overflow
 from mazurka.frontend.c.places_of import enter, place_of
@@ -72,6 +72,9 @@ def _real(low: CLowering, node: tree.Real) -> Scalar:
 
 @expression(tree.FunctionName)
 def _function(low: CLowering, node: tree.FunctionName) -> Scalar:
+    known = node.function.defined or node.function.name in LIBRARY
+    if "weak" in node.function.attributes and not known:
+        return Scalar(PointerType(node.type, 64), ZERO)  # nothing else is linked
     return Scalar(PointerType(node.type, 64), Const(low.machine.number_of(node.function)))
 
 
@@ -545,6 +548,8 @@ def _convert(low: CLowering, node: tree.Conversion) -> Scalar | Whole:
 @expression(tree.StatementExpression)
 def _statement_expression(low: CLowering, node: tree.StatementExpression) -> Scalar | Whole:
     *before, last = node.body.body or (tree.Empty(node.span),)
+    if isinstance(last, tree.Guarded) and not isinstance(node.type, VoidType):
+        raise low.refuse(node, "a value behind a variable with `cleanup` is not supported here")
     enter(low, node.body, node.span)
     for each in before:
         low.execute(each)

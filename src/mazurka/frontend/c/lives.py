@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.lowering import BlockScope, CallFrame, CLowering, VariableLife
 from mazurka.frontend.c.memory import allocate
+from mazurka.frontend.c.survey import walk
 from mazurka.frontend.c.types import CType
 from mazurka.frontend.c.values import MOST_KEYS, MortalRow, find_root
 from mazurka.frontend.kit.arithmetic import binary, conditional
@@ -126,6 +127,26 @@ def arrive(low: CLowering, span: Span) -> None:
                 low.put(behind, span)
 
 
+def leave_blocks(low: CLowering, scopes: Sequence[BlockScope], span: Span) -> None:
+    """Leave these blocks, the last one first: clean up, and end the lives of their variables."""
+    inner: list[BlockScope] = []
+    for scope in reversed(scopes):
+        if scope.cleanup is not None and low.reachable:
+            end_lives(low, inner, span)
+            inner = []
+            clean_up(low, scope.cleanup)
+        inner.append(scope)
+    end_lives(low, inner, span)
+
+
+def clean_up(low: CLowering, call: tree.Expression) -> None:
+    """Call what a variable's attribute `cleanup` asks for."""
+    if low.reachable:
+        mark = len(low.held)
+        low.effect(call)
+        low.release(mark)
+
+
 def end_lives(low: CLowering, scopes: Sequence[BlockScope], span: Span) -> None:
     """End the lives of the variables of these blocks, in one step."""
     lives = [life for scope in scopes for life in scope.lives]
@@ -136,23 +157,36 @@ def end_lives(low: CLowering, scopes: Sequence[BlockScope], span: Span) -> None:
 
 def leave_to(low: CLowering, level: int, span: Span) -> None:
     """Jump out of all blocks of the function but so many."""
-    end_lives(low, low.frame.scopes[level:], span)
+    leave_blocks(low, low.frame.scopes[level:], span)
 
 
 def leave_for_label(low: CLowering, name: str, span: Span) -> None:
     """Jump out of the blocks that are not around a label."""
     around = low.survey.facts(low.frame.function).around.get(name, frozenset())
-    end_lives(low, [each for each in low.frame.scopes if each.node not in around], span)
+    left = [
+        each
+        for each in low.frame.scopes
+        if not (_holds_label(each.node, name) if each.cleanup else each.node in around)
+    ]
+    leave_blocks(low, left, span)
+
+
+def _holds_label(node: object, name: str) -> bool:
+    return any(isinstance(each, tree.Labelled) and each.name == name for each in walk(node))
 
 
 def leave_function(low: CLowering, frame: CallFrame, span: Span) -> None:
     """Return from a function; when `main` returns, everything ends."""
     if not _is_main(low, frame):
-        end_lives(low, frame.scopes, span)
+        leave_blocks(low, frame.scopes, span)
+        return
+    for scope in reversed(frame.scopes):
+        if scope.cleanup is not None:
+            clean_up(low, scope.cleanup)
 
 
 def leave_thread(low: CLowering, span: Span) -> None:
-    """`pthread_exit`: leave all functions."""
+    """`pthread_exit`: leave all functions.  Nothing is cleaned up, as gcc has it for C."""
     end_lives(low, [scope for frame in low.frames for scope in frame.scopes], span)
 
 

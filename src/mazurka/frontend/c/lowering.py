@@ -211,6 +211,8 @@ class BlockScope:
 
     node: object
     lives: list[VariableLife] = field(default_factory=list)
+    cleanup: tree.Expression | None = None
+    """What is called where the block is left (`tree.Guarded`)."""
 
 
 @dataclass(eq=False, slots=True)

@@ -18,7 +18,7 @@ from mazurka.frontend.c import (  # noqa: F401 - handlers: together they are the
     tree,
 )
 from mazurka.frontend.c.access import set_any
-from mazurka.frontend.c.calls import bind
+from mazurka.frontend.c.calls import bind, call
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.function_ends import end_without_value
 from mazurka.frontend.c.initializers import find_ended, find_initial_values
@@ -31,6 +31,7 @@ from mazurka.frontend.c.library import (  # noqa: F401 - handlers
     signals,
     verifier,
 )
+from mazurka.frontend.c.library.process import constructors, run_exit_functions
 from mazurka.frontend.c.library.threads import keep_result, run_destructors
 from mazurka.frontend.c.lives import end_thread_variables, leave
 from mazurka.frontend.c.lowering import (
@@ -240,6 +241,9 @@ def _build_thread(machine: CProgram, plan: CThread, survey: Survey) -> Automaton
     returned = low.label(function.span)
     ending, frame.exit = frame.exit, returned
     low.thread_exit = ending
+    if plan.active:
+        for each in constructors(machine.unit):
+            call(low, each, [], each.span, used=False)
     low.trips += [None] * survey.facts(function).loops_back
     low.execute(body)
     leave(low, function, function.span)
@@ -247,6 +251,7 @@ def _build_thread(machine: CProgram, plan: CThread, survey: Survey) -> Automaton
     low.put(returned, function.span)
     if low.reachable:
         if plan.active:
+            run_exit_functions(low)
             _return_from_main(low, function.span)
         else:
             _keep_return(low, frame, type_, function.span)

@@ -10,8 +10,15 @@ from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.expressions import branch_on
 from mazurka.frontend.c.function_ends import end_without_value
 from mazurka.frontend.c.initializers import initialize
-from mazurka.frontend.c.lives import arrive, leave, leave_for_label, leave_function, leave_to
-from mazurka.frontend.c.lowering import CLowering, Handler
+from mazurka.frontend.c.lives import (
+    arrive,
+    clean_up,
+    leave,
+    leave_for_label,
+    leave_function,
+    leave_to,
+)
+from mazurka.frontend.c.lowering import BlockScope, CLowering, Handler
 from mazurka.frontend.c.lowering import statement as register
 from mazurka.frontend.c.places_of import declare, enter
 from mazurka.frontend.c.survey import walk
@@ -62,6 +69,14 @@ def _declare(low: CLowering, node: tree.Declare) -> None:
         return  # `declare` makes the variable where a jump leads behind its declaration
     for variable in node.variables:
         initialize(low, declare(low, variable), variable)
+
+
+@register(tree.Guarded)
+def _guarded(low: CLowering, node: tree.Guarded) -> None:
+    low.frame.scopes.append(BlockScope(node, cleanup=node.cleanup))
+    low.execute(node.body)
+    low.frame.scopes.pop()
+    clean_up(low, node.cleanup)
 
 
 @statement(tree.Evaluate)

@@ -66,6 +66,10 @@ class Variable:
     """Declared and not defined."""
     length: Expression | None = None
     """The number of elements of an array, where it is found at run time."""
+    cleanup: Expression | None = None
+    """The call that its attribute `cleanup` asks for."""
+    refusal: str = ""
+    """Why it cannot be used, where it cannot."""
 
 
 @dataclass(eq=False, slots=True)
@@ -77,6 +81,8 @@ class CFunction:
     body: Compound | None = None
     reader: Callable[[], None] | None = None
     """Converts the body when it is first needed."""
+    attributes: dict[str, str] = field(default_factory=dict)
+    """Its attributes, each with what stands in its parentheses."""
 
     @property
     def defined(self) -> bool:
@@ -298,6 +304,16 @@ class Continue(Statement):
 @dataclass(frozen=True, slots=True, eq=False)
 class Return(Statement):
     value: Expression | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Guarded(Statement):
+    """What follows a variable with a `cleanup` in its block: wherever it is left, that is called.
+
+    The declaration itself comes before."""
+
+    body: Compound
+    cleanup: Expression
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -25,6 +25,16 @@ class VoidType(CType):
 
 
 @dataclass(frozen=True, slots=True)
+class ForeignType(VoidType):
+    """A type of the compiler that is not supported: a vector, or a complex number."""
+
+    name: str = ""
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
 class IntegerType(CType):
     """An integer type of the given width; `_Bool` has one bit of value."""
 

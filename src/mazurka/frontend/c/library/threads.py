@@ -241,12 +241,18 @@ def end_thread(low: CLowering, value: Scalar | None, span: Span) -> None:
     if low.require_automaton().atomic_depth:
         low.require_automaton().atomic_depth = 1
         low.end_atomic(span)
+    if low.plan.active and any("destructor" in e.attributes for e in _functions(low)):
+        raise UnsupportedError.at(span, "`main` ends before the process, which has a destructor")
     leave_thread(low, span)
     run_destructors(low, span)
     if value is not None:
         keep_result(low, value, span)
     assert low.thread_exit is not None
     low.go(low.thread_exit, span)
+
+
+def _functions(low: CLowering) -> list[tree.CFunction]:
+    return list(low.machine.unit.functions.values())
 
 
 def keep_result(low: CLowering, value: Scalar, span: Span) -> None:

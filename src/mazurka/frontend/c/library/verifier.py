@@ -1,17 +1,17 @@
-"""Assertions, assumptions, the end of the process, and values that anything may be."""
+"""Assertions, assumptions, and values that anything may be."""
 
 from __future__ import annotations
 
 from mazurka.frontend.c import tree
-from mazurka.frontend.c.access import choose_any
+from mazurka.frontend.c.access import choose_any, set_any
 from mazurka.frontend.c.expressions import INT, branch_on
-from mazurka.frontend.c.library.arguments import strip
+from mazurka.frontend.c.library.arguments import strip, target_of
 from mazurka.frontend.c.lowering import LIBRARY, CLowering, builtin, library
 from mazurka.frontend.c.types import VOID, CType, IntegerType
 from mazurka.frontend.c.values import Scalar
 from mazurka.frontend.kit.arithmetic import boolean
-from mazurka.ir.expressions import ZERO, Const
-from mazurka.ir.program import Fault, Kind
+from mazurka.ir.expressions import ZERO, Choice, Const, Load
+from mazurka.ir.program import Assign, Fault, Kind, Role
 
 NOTHING = Scalar(VOID, ZERO)
 
@@ -29,9 +29,15 @@ def _assert_fail(low: CLowering, node: tree.Call) -> Scalar:
     return NOTHING
 
 
-def _string(node: tree.Expression) -> str:
+def strip_conversions(node: tree.Expression) -> tree.Expression:
+    """The expression without conversions."""
     while isinstance(node, tree.Conversion):
         node = node.operand
+    return node
+
+
+def _string(node: tree.Expression) -> str:
+    node = strip_conversions(node)
     return node.data[:-1].decode("latin-1") if isinstance(node, tree.StringLiteral) else ""
 
 
@@ -55,14 +61,6 @@ def _assume(low: CLowering, node: tree.Call) -> Scalar:
             low.stop_everything(node.span, node.text)
         return NOTHING
     low.step(Kind.ASSUME, node.span, node.text, guard=boolean(value.expr))
-    return NOTHING
-
-
-@library("abort", "exit", "_Exit", "_exit", "quick_exit")
-def _end(low: CLowering, node: tree.Call) -> Scalar:
-    for argument in node.arguments:
-        low.effect(argument)
-    low.stop_everything(node.span, node.text)
     return NOTHING
 
 
@@ -108,7 +106,17 @@ for _name in (
     LIBRARY[f"__VERIFIER_nondet_{_name}"] = _choose
 LIBRARY["nondet_int"] = LIBRARY["nondet_uint"] = _choose
 LIBRARY["nondet"] = LIBRARY["__VERIFIER_nondet"] = LIBRARY["nondet_bool"] = _choose
-LIBRARY["rand"] = LIBRARY["random"] = LIBRARY["rand_r"] = _choose
+
+
+@library("rand", "random", "rand_r")
+def _random(low: CLowering, node: tree.Call) -> Scalar:
+    """Choose any number from 0 to `RAND_MAX`; `rand_r` changes the seed that it is given."""
+    if node.arguments and (seed := target_of(low, node.arguments[0])) is not None:
+        set_any(low, seed, node.span)
+    cell = Const(low.take_temporary(Role.INT, node.span))
+    chosen = (Assign(cell, Choice()),)
+    low.step(Kind.CHOOSE, node.span, node.text, operations=chosen, choices=1 << 31)
+    return Scalar(node.type, Load(cell))
 
 
 @builtin("__builtin_expect")
@@ -119,12 +127,22 @@ def _expect(low: CLowering, node: tree.Builtin) -> Scalar:
     return value
 
 
-@builtin("__builtin_unreachable", "__builtin_trap")
+@builtin("__builtin_unreachable")
 def _unreachable(low: CLowering, node: tree.Builtin) -> Scalar:
+    low.fail(Fault.EXCEPTION, f"`{node.text}` is reached, which has no meaning", node.span)
+    return NOTHING
+
+
+@builtin("__builtin_trap")
+def _trap(low: CLowering, node: tree.Builtin) -> Scalar:
+    """Ends the process, like `abort`."""
     low.stop_everything(node.span, node.text)
     return NOTHING
 
 
 @builtin("__builtin_constant_p")
 def _constant_p(low: CLowering, node: tree.Builtin) -> Scalar:
-    return Scalar(INT, Const(0))
+    """Whether the argument is a literal; of others compilers know more or less."""
+    inner = strip_conversions(node.arguments[0])
+    literal = isinstance(inner, tree.IntegerConstant | tree.Real | tree.StringLiteral)
+    return Scalar(INT, Const(int(literal)))

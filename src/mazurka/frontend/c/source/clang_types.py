@@ -10,6 +10,7 @@ from mazurka.frontend.c.types import (
     AtomicType,
     CType,
     FloatType,
+    ForeignType,
     FunctionType,
     IntegerType,
     MemberField,
@@ -38,6 +39,7 @@ _UNSIGNED = frozenset(
     {"BOOL", "CHAR_U", "UCHAR", "USHORT", "UINT", "ULONG", "ULONGLONG", "UINT128", "CHAR16",
      "CHAR32"}
 )  # fmt: skip
+_FOREIGN = frozenset({"VECTOR", "EXTVECTOR", "COMPLEX", "BLOCKPOINTER"})
 _FLOATS = {"FLOAT": "float", "DOUBLE": "double", "LONGDOUBLE": "long double", "FLOAT128": "float"}
 
 
@@ -101,6 +103,8 @@ class TypeReader:
                 canonical = type_.get_canonical()
                 if canonical.kind.name in ("UNEXPOSED", "INVALID"):
                     return VOID
+                if canonical.kind.name in _FOREIGN or canonical == type_:
+                    return ForeignType(type_.spelling)
                 return self.read(canonical)
 
     def _record(self, type_: Any) -> CType:

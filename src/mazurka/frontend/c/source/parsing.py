@@ -15,12 +15,18 @@ from typing import Any, TypeAlias
 
 from mazurka.errors import MazurkaError, UnsupportedError
 from mazurka.frontend.c import tree
+from mazurka.frontend.c.source.attributes import (
+    find_refusal,
+    read_attributes,
+    unknown_attribute,
+)
 from mazurka.frontend.c.source.clang_types import TypeReader
 from mazurka.frontend.c.source.places import PlaceMap
 from mazurka.frontend.c.types import (
     VOID,
     ArrayType,
     CType,
+    ForeignType,
     IntegerType,
     PointerType,
     RecordType,
@@ -103,10 +109,15 @@ class UnitReader:
         self.types = TypeReader(32 if model == "ilp32" else 64)
         self.unit = tree.TranslationUnit(path, self.places.sources)
         self.variables: dict[int, tree.Variable] = {}
+        self.function = ""
+        """The function whose body is being read."""
+        self.unguarded: set[tree.Variable] = set()
+        """Variables with a `cleanup` for which no `Guarded` has been made yet."""
         self.initializing: set[tree.Variable] = set()
         """Variables whose initializer is being read: it may name them."""
         target = "i386-pc-linux-gnu" if model == "ilp32" else "x86_64-pc-linux-gnu"
-        arguments = ["-x", "c", "-std=gnu11", f"--target={target}", "-w", "-fno-builtin",
+        arguments = ["-x", "c", "-std=gnu11", f"--target={target}", "-fno-builtin",
+                     "-Wno-everything", "-Wunknown-attributes",
                      "-Wno-error", "-Wno-int-conversion", "-Wno-implicit-int",
                      "-Wno-implicit-function-declaration",
                      "-Wno-incompatible-function-pointer-types", "-Wno-return-type",
@@ -124,6 +135,13 @@ class UnitReader:
                 place = each.location
                 span = self.places.span(place.line, place.column, 0, 0) if place.line else None
                 raise MazurkaError.at(span or Span(self.path, 0), f"C: {each.spelling}")
+            if name := unknown_attribute(each.spelling):
+                place = each.location
+                raise UnsupportedError.at(
+                    self.places.span(place.line, place.column, 0, 0),
+                    f"the attribute `{name}` is not known, and may change what the program does;"
+                    " leave it out, for example with `#ifndef __MAZURKA__`",
+                )
 
     # --- places ----------------------------------------------------------------------------
 
@@ -149,6 +167,7 @@ class UnitReader:
                 known = unit.functions.get(cursor.spelling)
                 if known is None:
                     unit.functions[cursor.spelling] = known = self._function(cursor)
+                known.attributes.update(read_attributes(cursor, self.data))
                 if cursor.is_definition():
                     known.span = self.places.span(
                         cursor.location.line, cursor.location.column, 0, 0
@@ -170,6 +189,7 @@ class UnitReader:
 
         def read() -> None:
             parameters, body = [], None
+            outer, self.function = self.function, function.name
             for child in cursor.get_children():
                 if child.kind.name == "PARM_DECL":
                     variable = self._variable(child)
@@ -183,6 +203,11 @@ class UnitReader:
             function.parameters = tuple(parameters)
             if body is not None:
                 function.body = self.compound(body)
+            self.function = outer
+            for variable in self.unguarded:
+                raise UnsupportedError.at(
+                    variable.span, "`cleanup` is supported for variables of a block in braces only"
+                )
 
         return read
 
@@ -209,6 +234,7 @@ class UnitReader:
         if cursor.type.kind.name == "VARIABLEARRAY" and found.length is None:
             inner = [each for each in cursor.get_children() if each.kind.is_expression()]
             found.length = self.expression(inner[0]) if inner else None
+        self._apply_attributes(found, cursor)
         initial = self.library.clang_Cursor_getVarDeclInitializer(cursor)
         if not self.library.clang_Cursor_isNull(initial):
             initial._tu = cursor._tu
@@ -218,11 +244,49 @@ class UnitReader:
                 found.initial = self.expression(initial)
         return found
 
+    def _apply_attributes(self, variable: tree.Variable, cursor: Any) -> None:
+        attributes = read_attributes(cursor, self.data)
+        if isinstance(variable.type, ForeignType):
+            variable.refusal = f"`{variable.name}` is a {variable.type}, which is not supported"
+        if not attributes:
+            return
+        variable.refusal = variable.refusal or find_refusal(attributes)
+        if "weak" in attributes and not variable.local and variable.external:
+            variable.refusal = f"`{variable.name}` is weak, and may have no address"
+        name = attributes.get("cleanup", "")
+        if name and variable.cleanup is None:
+            function = self.unit.functions.get(name)
+            if function is None:
+                variable.refusal = f"`{name}`, which is to clean up, is not known"
+                return
+            span, pointer = variable.span, PointerType(variable.type, self.types.pointer_bits)
+            text = f"{name}(&{variable.name})"
+            named = tree.Name(span, variable.type, variable.name, variable)
+            address = tree.AddressOf(span, pointer, f"&{variable.name}", named)
+            callee = tree.FunctionName(span, function.type, name, function)
+            self.unguarded.add(variable)
+            variable.cleanup = tree.Call(span, VOID, text, callee, (address,))
+
     # --- statements ------------------------------------------------------------------------
 
     def compound(self, cursor: Any) -> tree.Compound:
         body = tuple(self.statement(child) for child in cursor.get_children())
-        return tree.Compound(self.span(cursor), body)
+        return tree.Compound(self.span(cursor), self._guard(body))
+
+    def _guard(self, body: tuple[tree.Statement, ...]) -> tuple[tree.Statement, ...]:
+        """Put what follows a variable with a `cleanup` into a statement of its own."""
+        for position, each in enumerate(body):
+            variables = each.variables if isinstance(each, tree.Declare) else ()
+            for number, variable in enumerate(variables, 1):
+                if variable.cleanup is None:
+                    continue
+                self.unguarded.discard(variable)
+                later = variables[number:]
+                rest = (tree.Declare(each.span, later),) if later else ()
+                inner = tree.Compound(each.span, self._guard((*rest, *body[position + 1 :])))
+                declare = tree.Declare(each.span, variables[:number])
+                return (*body[:position], declare, tree.Guarded(each.span, inner, variable.cleanup))
+        return body
 
     def statement(self, cursor: Any) -> tree.Statement:
         handler = _STATEMENTS.get(cursor.kind.name)
@@ -243,6 +307,8 @@ class UnitReader:
         for child in cursor.get_children():
             if child.kind.name == "VAR_DECL":
                 variable = self._variable(child)
+                if variable.local and variable.refusal:
+                    return tree.Refused(self.span(cursor), variable.refusal)
                 if variable.local:
                     variables.append(variable)
         return tree.Declare(self.span(cursor), tuple(variables))
@@ -345,7 +411,8 @@ class UnitReader:
 
     def _asm(self, cursor: Any) -> tree.Statement:
         text = self.text(cursor)
-        if re.search(r'\(\s*""', text):  # an empty one keeps the compiler from moving accesses
+        # An empty one keeps the compiler from moving accesses; what it gives back it was given.
+        if re.search(r'\(\s*""\s*(\)|:(\s*("\+[^"]*"\s*\([^()]*\)\s*,?\s*)*)(\)|:))', text):
             return tree.Empty(self.span(cursor))
         return tree.Refused(
             self.span(cursor), "assembly is not supported; use C11 atomics or __sync functions"
@@ -376,6 +443,9 @@ class UnitReader:
         handler = _EXPRESSIONS.get(kind)
         if handler is None:
             return tree.RefusedExpression(*head, f"`{head[2]}` is not supported")
+        if isinstance(head[1], ForeignType):
+            reason = f"`{head[2]}` is a {head[1]}, which is not supported"
+            return tree.RefusedExpression(*head, reason)
         return handler(self, cursor, head)
 
     def _number(self, cursor: Any, head: Head) -> tree.Expression:
@@ -390,6 +460,10 @@ class UnitReader:
     def _string(self, cursor: Any, head: Head) -> tree.Expression:
         extent = cursor.extent
         raw = self.data[extent.start.offset : extent.end.offset].decode("latin-1")
+        if raw in _FUNCTION_NAMES:
+            return tree.StringLiteral(*head, self.function.encode() + b"\0")
+        if re.search(r"\\[uU]", raw) or not (raw.isascii() or raw.startswith('"')):
+            return tree.RefusedExpression(*head, f"`{head[2]}`: such characters are not supported")
         data = b"".join(_unescape(piece) for piece in re.findall(r'"((?:[^"\\]|\\.)*)"', raw))
         return tree.StringLiteral(*head, data + b"\0")
 
@@ -397,7 +471,10 @@ class UnitReader:
         target = cursor.referenced
         kind = target.kind.name if target is not None else ""
         if kind in ("VAR_DECL", "PARM_DECL"):
-            return tree.Name(*head, self._variable(target))
+            variable = self._variable(target)
+            if variable.refusal:
+                return tree.RefusedExpression(*head, variable.refusal)
+            return tree.Name(*head, variable)
         if kind == "ENUM_CONSTANT_DECL":
             return tree.IntegerConstant(*head, target.enum_value)
         if kind == "FUNCTION_DECL" or cursor.spelling:
@@ -406,6 +483,8 @@ class UnitReader:
             if function is None:
                 function = tree.CFunction(name, head[1], head[0])
                 self.unit.functions[name] = function
+            if refusal := find_refusal(function.attributes):
+                return tree.RefusedExpression(*head, refusal)
             return tree.FunctionName(*head, function)
         return tree.RefusedExpression(*head, f"`{head[2]}` is not supported")
 
@@ -583,6 +662,7 @@ def _skip_quoted(data: bytes, start: int) -> int:
     return position
 
 
+_FUNCTION_NAMES = ("__func__", "__FUNCTION__", "__PRETTY_FUNCTION__")
 _ESCAPES = {"n": 10, "t": 9, "r": 13, "0": 0, "a": 7, "b": 8, "f": 12, "v": 11, "e": 27}
 
 
