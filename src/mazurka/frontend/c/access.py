@@ -249,6 +249,7 @@ def write(
             " the type that lies there",
         )
     stored = ZERO if isinstance(bare(place.type), FloatType) else _fit(place, value.expr)
+    beside = _read_neighbours(low, place, span)
     checks = pointer_checks(low, place) + constant_checks(low, place)
     written = note_written(low, place, known)
     if known != ONE and not find_flags(low, place):
@@ -263,6 +264,27 @@ def write(
     )
     if place.variable and low.reachable:
         low.mark_set(place.variable)
+    for cell, old, flag in beside:
+        write(low, cell, Scalar(cell.type, old), span, flag)
+
+
+def _read_neighbours(
+    low: CLowering, place: ObjectPlace, span: Span
+) -> list[tuple[ObjectPlace, Expr, Expr]]:
+    """Read the bit-fields that share the location of one that is about to be written, each with
+    whether it has a value.
+
+    They are written again with it: so a write of another thread that comes between is lost, and
+    races with this one.  Where no other thread accesses the location meanwhile, nothing changes."""
+    found: list[tuple[ObjectPlace, Expr, Expr]] = []
+    if not place.shared or not place.neighbours or low.automaton is None:
+        return found
+    stem = place.title.rpartition("->" if "->" in place.title.rpartition(".")[2] else ".")
+    for each in place.neighbours:
+        title = f"{stem[0]}{stem[1]}{each.name}"
+        cell = place.at(each.type, cell_address(place, each.distance), title, each.bits)
+        found.append((cell, *_read_unchecked(low, cell, is_written(low, cell), span)))
+    return found
 
 
 def choose_any(low: CLowering, type_: CType, span: Span, text: str) -> Scalar:

@@ -68,6 +68,8 @@ class KnownFacts:
     """Functions whose address is taken."""
     texts: tuple[tuple[int, int], ...] = ()
     """String literals: the first cell and the last."""
+    detaches: bool = False
+    """Some thread may be detached."""
     restarted: tuple[int, ...] = ()
     """Threads that may be started again once they have been joined."""
     kept_by_threads: bool = False
@@ -115,6 +117,7 @@ class Discoveries:
     signs: set[tuple[str, int, bool]] = field(default_factory=set)
     moved: bool = False
     frees: bool = False
+    detaches: bool = False
     kept_by_threads: bool = False
 
 
@@ -178,6 +181,9 @@ class CProgram:
     """Rows of elements by what they hold, found when they are asked for."""
     results: int = 0
     """The address of the first thread's result; 0 where nobody asks."""
+    detached: int = 0
+    """The first of the cells that say which threads are detached, or have been joined; 0 where none
+    is ever detached."""
     keys: int = 0
     first: int = 0
     """The first cell that is memory of the program."""

@@ -19,7 +19,7 @@ from mazurka.frontend.c.types import (
     bare,
     is_scalar,
 )
-from mazurka.frontend.c.values import ObjectPlace, Scalar
+from mazurka.frontend.c.values import BitNeighbour, ObjectPlace, Scalar
 from mazurka.frontend.kit.arithmetic import binary, element
 from mazurka.frontend.kit.shapes import MOST_CELLS
 from mazurka.ir.expressions import ZERO, Const, Element, Expr
@@ -170,8 +170,17 @@ def _member(low: CLowering, node: tree.Member) -> ObjectPlace:
         raise low.refuse(node, f"`{node.text}`: there is no member `{node.name}`")
     record, address, bits, viewed = node.record, base.address, None, base.viewed
     layouts, rivals = low.machine.layouts, base.rivals
+    beside: tuple[BitNeighbour, ...] = ()
     for member in way:
         viewed = viewed or record.union
+        if member.bits and not record.union:
+            here = layouts.field_cell(record, member)
+            beside = tuple(
+                BitNeighbour(
+                    layouts.field_cell(record, each) - here, each.type, each.bits or 0, each.name
+                )
+                for each in layouts.bit_neighbours(record, member)
+            )
         if record.union:
             rivals += tuple(
                 binary("add", address, Const(each)) for each in layouts.rivals(record, member)
@@ -186,7 +195,7 @@ def _member(low: CLowering, node: tree.Member) -> ObjectPlace:
         raise low.refuse(node, "members of an atomic structure cannot be accessed")
     found = base.at(way[-1].type, address, node.text, bits)
     unlike = base.unlike or len(rivals) > len(base.rivals)
-    return replace(found, viewed=viewed, unlike=unlike, rivals=rivals)
+    return replace(found, viewed=viewed, unlike=unlike, rivals=rivals, neighbours=beside)
 
 
 @denotes(tree.Subscript)

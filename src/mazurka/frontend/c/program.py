@@ -122,6 +122,7 @@ def _collect(machine: CProgram) -> KnownFacts:
         signs=frozenset(found.signs | expected.signs),
         moved=found.moved or expected.moved,
         frees=found.frees or expected.frees,
+        detaches=found.detaches or expected.detaches,
         texts=tuple(find_texts(machine)),
         restarted=tuple(each.number for each in machine.plans if each.again),
         kept_by_threads=found.kept_by_threads or expected.kept_by_threads,
@@ -158,6 +159,7 @@ def _build(
         draft.storage.cells[draft.status].initial = STARTED
     machine.plans.append(plan)
     _place_results(machine)
+    _place_detached(machine)
     machine.first = len(draft.storage.cells)
     static = CLowering(draft, 0, None, machine=machine, plan=plan, survey=survey)
     machine.initial_values = lambda variable: find_initial_values(static, variable)
@@ -167,6 +169,15 @@ def _build(
     for each in machine.plans:  # elaborating one may add others
         automata.append(_build_thread(machine, each, survey))
     return machine, automata
+
+
+def _place_detached(machine: CProgram) -> None:
+    """A cell for whether each thread is detached."""
+    if not (machine.expected.detaches and machine.expected.joins):
+        return
+    machine.detached = len(machine.draft.storage.cells)
+    for number in range(machine.draft.threads):
+        machine.draft.storage.add(CellDraft(f"thread {number} is detached", high=1, role=Role.SYNC))
 
 
 def _place_results(machine: CProgram) -> None:

@@ -129,6 +129,8 @@ class MemberField:
     """In bits, from the beginning of the structure."""
     bits: int | None = None
     """The width of a bit-field."""
+    apart: bool = False
+    """Whether a bit-field without a width ends the location before it (C11, 3.14)."""
 
 
 @dataclass(eq=False, slots=True)
@@ -368,6 +370,18 @@ class Layouts:
                 break
             total += self.cells(each.type) + self._gap_behind(each)
         return total
+
+    def bit_neighbours(self, type_: RecordType, member: MemberField) -> list[MemberField]:
+        """The bit-fields that are one memory location with one of them (C11, 3.14): those next to
+        it, up to one without a width and to other members."""
+        runs: list[list[MemberField]] = [[]]
+        for each in type_.body.fields:
+            if each.bits is None or each.apart:
+                runs.append([])
+            if each.bits is not None:
+                runs[-1].append(each)
+        here = next(run for run in runs if any(each is member for each in run))
+        return [each for each in here if each is not member]
 
     def _gap_behind(self, member: MemberField) -> bool:
         return isinstance(bare(member.type), ArrayType) and self.cells(member.type) > 0

@@ -128,6 +128,17 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True)
+class BitNeighbour:
+    """A bit-field that is one memory location with another one (C11, 3.14)."""
+
+    distance: int
+    """How many cells it is behind the other one."""
+    type: CType
+    bits: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class ObjectPlace:
     """An object that an expression denotes."""
 
@@ -148,12 +159,15 @@ class ObjectPlace:
     """Whether it is inside of a union with unlike members."""
     rivals: tuple[Expr, ...] = ()
     """Cells of other members of such unions, which lose their values when it is written."""
+    neighbours: tuple[BitNeighbour, ...] = ()
+    """Of a bit-field those that are read and written again when it is written."""
     root: int = 0
     """An address inside the object where `address` does not show one."""
 
     def at(self, type_: CType, address: Expr, title: str, bits: int | None = None) -> ObjectPlace:
         """A part of the object."""
-        return replace(self, type=type_, address=address, title=title, bits=bits, variable="")
+        part = replace(self, type=type_, address=address, title=title, bits=bits, variable="")
+        return replace(part, neighbours=()) if self.neighbours else part
 
     def pinned(self, address: Expr, root: int) -> ObjectPlace:
         """The same object, with its address kept in a cell."""

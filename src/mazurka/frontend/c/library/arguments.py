@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from mazurka.frontend.c import tree
+from mazurka.frontend.c.access import write
 from mazurka.frontend.c.expressions import INT
 from mazurka.frontend.c.lowering import CLowering
-from mazurka.frontend.c.memory import pointer_checks
+from mazurka.frontend.c.memory import pointer_checks, thread_variable
 from mazurka.frontend.c.types import PointerType, VoidType, bare
 from mazurka.frontend.c.values import ObjectPlace, Scalar
 from mazurka.frontend.kit.shapes import Reference, Shape
@@ -61,3 +62,10 @@ def number_result(low: CLowering, span: Span, expr: object) -> Scalar:
 
 def flag_cell(low: CLowering, span: Span) -> Const:
     return Const(low.take_temporary(Role.INT, span))
+
+
+def set_errno(low: CLowering, number: int, span: Span) -> None:
+    """Set the thread's `errno`, where the program has one."""
+    for variable in low.machine.unit.variables:
+        if variable.name == "errno" and variable.per_thread:
+            write(low, thread_variable(low, variable), Scalar(INT, Const(number)), span)

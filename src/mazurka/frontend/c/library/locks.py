@@ -22,7 +22,7 @@ from mazurka.frontend.c.library.arguments import (
 )
 from mazurka.frontend.c.lowering import CLowering, library
 from mazurka.frontend.c.values import Scalar
-from mazurka.frontend.kit.arithmetic import binary, both, either
+from mazurka.frontend.kit.arithmetic import binary, both, conditional, either
 from mazurka.frontend.kit.locks import LockShape, RWLockShape
 from mazurka.frontend.kit.shapes import Reference
 from mazurka.ir.expressions import ONE, ZERO, Choice, Const, Expr, Load, negate
@@ -248,8 +248,6 @@ def _spin_lock(low: CLowering, node: tree.Call) -> Scalar:
 def _spin_trylock(low: CLowering, node: tree.Call) -> Scalar:
     owner = sync_object(low, node.arguments[0], _shape(low))
     taken = _shape(low).try_acquire(low, owner, node.span)
-    from mazurka.frontend.kit.arithmetic import conditional
-
     return Scalar(INT, conditional(taken, ZERO, Const(EBUSY)))
 
 
@@ -284,7 +282,17 @@ def _cond_wait(low: CLowering, node: tree.Call) -> Scalar:
     message = f"wait at `{condition.title}` without holding `{owner.title}`"
     result = flag_cell(low, span)
     late = Const(ETIMEDOUT) if timed else ZERO
-    from mazurka.frontend.kit.arithmetic import conditional
+    free = binary("eq", Load(owner.address), ZERO)
+    release: tuple[Operation, ...] = (Assign(owner.address, ZERO),)
+    take: tuple[Operation, ...] = (Assign(owner.address, low.me),)
+    if mutex.kinds:  # a recursive one is released once, and perhaps still held
+        count = Load(mutex.count)
+        still = conditional(binary("gt", count, ONE), low.me, ZERO)
+        less = binary("max", binary("sub", count, ONE), ZERO)
+        more = binary("min", binary("add", count, ONE), Const(low.machine.limits.max_depth))
+        release = (Assign(owner.address, still), Assign(mutex.count, less))
+        take = (*take, Assign(mutex.count, more))
+        free = either(free, held)
 
     low.step(
         Kind.WAIT,
@@ -294,20 +302,19 @@ def _cond_wait(low: CLowering, node: tree.Call) -> Scalar:
             Check(held, Fault.LOCK, message),
             Assign(mine, binary("eq", Choice(), ZERO)),
             Assign(result, conditional(binary("eq", Choice(), Const(2)), late, ZERO)),
-            Assign(owner.address, ZERO),
+            *release,
         ),
         choices=3 if timed else 2,
         atomic=True,
         subject=condition.address,
     )
-    free = binary("eq", Load(owner.address), ZERO)
     woken = both(binary("eq", Load(mine), ZERO), free)
     low.act(
         Kind.WAKE,
         span,
         f"wake up at {condition.title}",
         condition,
-        Assign(owner.address, low.me),
+        *take,
         guard=woken,
     )
     return Scalar(INT, Load(result))
@@ -431,8 +438,6 @@ def _try_rwlock(low: CLowering, node: tree.Call) -> Scalar:
         Kind.TRY_ACQUIRE, node.span, f"try to acquire {owner.title}", owner, take,
         success=free, failure=negate(free),
     )  # fmt: skip
-    from mazurka.frontend.kit.arithmetic import conditional
-
     return Scalar(INT, conditional(taken, ZERO, Const(EBUSY)))
 
 

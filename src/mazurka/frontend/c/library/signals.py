@@ -6,7 +6,15 @@ from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import write
 from mazurka.frontend.c.calls import call_named
 from mazurka.frontend.c.expressions import INT
-from mazurka.frontend.c.library.arguments import SUCCESS, flag_cell, sync_object, target_of
+from mazurka.frontend.c.library.arguments import (
+    EAGAIN,
+    ETIMEDOUT,
+    SUCCESS,
+    flag_cell,
+    set_errno,
+    sync_object,
+    target_of,
+)
 from mazurka.frontend.c.lowering import CLowering, library
 from mazurka.frontend.c.values import Scalar
 from mazurka.frontend.kit.arithmetic import binary, conditional
@@ -49,6 +57,14 @@ def _sem_trywait(low: CLowering, node: tree.Call) -> Scalar:
         Assign(owner.address, binary("sub", count, ONE)),
         success=binary("gt", count, ZERO), failure=binary("le", count, ZERO),
     )  # fmt: skip
+    span = node.span
+    yes, no, end = (low.label(span) for _ in range(3))
+    low.split(taken, span, f"{owner.title} is taken", yes, no)
+    low.put(no, span)
+    set_errno(low, ETIMEDOUT if node.callee.text == "sem_timedwait" else EAGAIN, span)
+    low.go(end, span)
+    low.put(yes, span)
+    low.put(end, span)
     return Scalar(INT, conditional(taken, ZERO, Const(-1)))
 
 

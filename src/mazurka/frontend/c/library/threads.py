@@ -20,7 +20,7 @@ from mazurka.frontend.c.types import (
     PointerType,
 )
 from mazurka.frontend.c.values import NO_RESULT, Scalar
-from mazurka.frontend.kit.arithmetic import binary, conditional, either
+from mazurka.frontend.kit.arithmetic import binary, both, conditional, either
 from mazurka.frontend.kit.program import DONE, NEW
 from mazurka.frontend.kit.shapes import CellDraft
 from mazurka.frontend.kit.threads import (
@@ -31,16 +31,22 @@ from mazurka.frontend.kit.threads import (
     create_in_loop,
     exceed,
 )
-from mazurka.ir.expressions import ZERO, Const, Element, Expr, Load
+from mazurka.ir.expressions import ZERO, Const, Element, Expr, Load, negate
 from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role, Span
 
 POINTER = PointerType(VOID, 64)
+DETACHED = 1
+"""`PTHREAD_CREATE_DETACHED`."""
 
 
 @library("pthread_create")
 def _create(low: CLowering, node: tree.Call) -> Scalar:
-    thread, _, start, argument = node.arguments
-    return _start(low, node, thread, start, argument)
+    thread, attributes, start, argument = node.arguments
+    given = target_of(low, attributes)
+    state: Expr = ZERO
+    if given is not None and low.machine.detached:
+        state = low.hold(binary("eq", Load(given.address), Const(DETACHED)), node.span, INT)
+    return _start(low, node, thread, start, argument, state)
 
 
 @library("thrd_create")
@@ -55,6 +61,7 @@ def _start(
     thread: tree.Expression,
     start: tree.Expression,
     argument: tree.Expression,
+    detached: Expr = ZERO,
 ) -> Scalar:
     function = low.scalar(start)
     given = convert(low, low.scalar(argument), POINTER, argument)
@@ -62,7 +69,7 @@ def _start(
     target = target_of(low, thread)
     known = function.constant
     if known is not None:
-        _start_known(low, node, low.machine.functions[-1 - known], given, target)
+        _start_known(low, node, low.machine.functions[-1 - known], given, target, detached)
         return SUCCESS
     held = low.hold(function.expr, node.span, function.type)
     end = low.label(node.span)
@@ -75,7 +82,7 @@ def _start(
         test = binary("eq", held, Const(low.machine.number_of(candidate)))
         low.split(test, node.span, f"{start.text} is {candidate.name}", yes, no)
         low.put(yes, node.span)
-        _start_known(low, node, candidate, given, target)
+        _start_known(low, node, candidate, given, target, detached)
         if low.reachable:
             low.go(end, node.span)
         low.put(no, node.span)
@@ -86,7 +93,12 @@ def _start(
 
 
 def _start_known(
-    low: CLowering, node: tree.Call, function: tree.CFunction, given: Scalar, target: object
+    low: CLowering,
+    node: tree.Call,
+    function: tree.CFunction,
+    given: Scalar,
+    target: object,
+    detached: Expr,
 ) -> None:
     from mazurka.frontend.c.values import ObjectPlace
 
@@ -111,8 +123,13 @@ def _start_known(
     else:
         slot = _make_slot(low, function, given, span)
         handle = create(low, span, function.name, slot, start=True)
-    if isinstance(target, ObjectPlace):
+    held = handle
+    if isinstance(target, ObjectPlace) or low.machine.detached:
         held = low.keep(handle, span, Role.HANDLE)
+    if low.machine.detached:
+        operations = (Assign(_detached(low, held), detached),)
+        low.step(Kind.LOCAL, span, "", operations=operations, atomic=True)
+    if isinstance(target, ObjectPlace):
         write(low, target, Scalar(target.type, held), span)
 
 
@@ -176,33 +193,66 @@ def _wait(low: CLowering, handle: Expr, span: Span, title: str) -> None:
     if not low.machine.expected.joins:
         return  # this round has no cells that say whether a thread has ended
     threads = low.program.threads
-    low.step(
-        Kind.LOCAL,
-        span,
-        f"join {title}",
-        operations=(
-            Check(
-                binary("ult", binary("sub", handle, Const(1)), Const(threads)),
-                Fault.EXCEPTION,
-                f"join of `{title}`, which is no thread",
-            ),
-        ),
-    )
+    _require_thread(low, handle, span, f"join of `{title}`")
     address = Element(
         Const(low.program.status), binary("sub", handle, Const(1)), threads, 1
     )  # of a known array: other cells are out of the question
     message = f"join of `{title}`, which has not been started"
-    low.take_one_of(
-        Kind.JOIN,
-        span,
-        f"join {title}",
-        [
-            (binary("eq", Load(address), Const(DONE)), _make_new(low, handle, address)),
-            (binary("eq", Load(address), Const(NEW)), (Check(ZERO, Fault.EXCEPTION, message),)),
-        ],
-        atomic=True,
-        subject=address,
+    done, new = (binary("eq", Load(address), Const(each)) for each in (DONE, NEW))
+    ways: list[tuple[Expr | None, tuple[Operation, ...]]] = [
+        (done, _make_new(low, handle, address)),
+        (new, (Check(ZERO, Fault.EXCEPTION, message),)),
+    ]
+    if low.machine.detached:
+        gone = Load(_detached(low, handle))
+        wrong = Check(ZERO, Fault.EXCEPTION, f"join of `{title}`, which is detached or was joined")
+        free = negate(gone)
+        joined = Assign(_detached(low, handle), Const(1))
+        ways = [(both(free, guard), operations) for guard, operations in ways if guard]
+        ways[0] = (ways[0][0], (*ways[0][1], joined))
+        ways.append((gone, (wrong,)))
+    low.take_one_of(Kind.JOIN, span, f"join {title}", ways, atomic=True, subject=address)
+
+
+def _require_thread(low: CLowering, handle: Expr, span: Span, what: str) -> None:
+    fine = binary("ult", binary("sub", handle, Const(1)), Const(low.program.threads))
+    check = Check(fine, Fault.EXCEPTION, f"{what}, which is no thread")
+    low.step(Kind.LOCAL, span, what.replace("`", ""), operations=(check,))
+
+
+def _detached(low: CLowering, handle: Expr) -> Expr:
+    """The cell that says whether a thread is detached."""
+    index = binary("sub", handle, Const(1))
+    return Element(Const(low.machine.detached), index, low.program.threads, 1)
+
+
+@library("pthread_detach", "thrd_detach")
+def _detach(low: CLowering, node: tree.Call) -> Scalar:
+    """Detach a thread: nobody may join it any more, or detach it again."""
+    thread, span = node.arguments[0], node.span
+    low.machine.found.detaches = True
+    held = low.hold(low.scalar(thread).expr, span, INT)
+    if not low.machine.detached:
+        return SUCCESS
+    _require_thread(low, held, span, f"detach of `{thread.text}`")
+    cell = _detached(low, held)
+    message = f"detach of `{thread.text}`, which is detached already, or has been joined"
+    operations = (
+        Check(binary("eq", Load(cell), ZERO), Fault.EXCEPTION, message),
+        Assign(cell, Const(1)),
     )
+    low.step(Kind.LOCAL, span, node.text, operations=operations, atomic=True)
+    return SUCCESS
+
+
+@library("pthread_attr_setdetachstate")
+def _set_detach_state(low: CLowering, node: tree.Call) -> Scalar:
+    low.machine.found.detaches = True
+    target, state = target_of(low, node.arguments[0]), low.scalar(node.arguments[1])
+    if target is not None:
+        operations = (Assign(target.address, state.expr),)
+        low.step(Kind.LOCAL, node.span, node.text, operations=operations, atomic=True)
+    return SUCCESS
 
 
 def _make_new(low: CLowering, handle: Expr, address: Expr) -> tuple[Operation, ...]:
@@ -284,9 +334,8 @@ def _equal(low: CLowering, node: tree.Call) -> Scalar:
 
 
 @library(
-    "pthread_detach", "thrd_detach", "pthread_attr_init", "pthread_attr_destroy",
-    "pthread_attr_setdetachstate", "pthread_attr_setstacksize", "pthread_attr_setscope",
-    "pthread_setconcurrency",
+    "pthread_attr_init", "pthread_attr_destroy", "pthread_attr_setstacksize",
+    "pthread_attr_setscope", "pthread_setconcurrency",
 )  # fmt: skip
 def _no_effect(low: CLowering, node: tree.Call) -> Scalar:
     return SUCCESS

@@ -126,13 +126,17 @@ class TypeReader:
         return found
 
     def _fields(self, definition: Any) -> list[MemberField]:
-        found = []
+        found, apart = [], False
         for each in definition.type.get_fields():
             bits = each.get_bitfield_width() if each.is_bitfield() else None
+            if bits is not None and not each.spelling:  # no member: room, or an end
+                apart = apart or bits == 0
+                continue
             spelled = each.spelling
             name = "" if "(" in spelled else spelled
             offset = each.get_field_offsetof()
-            found.append(MemberField(name, self.read(each.type), max(offset, 0), bits))
+            found.append(MemberField(name, self.read(each.type), max(offset, 0), bits, apart))
+            apart = False
         return found
 
 
