@@ -74,6 +74,10 @@ class Host(Protocol):
     def label_of(self, owner: object) -> str | None:
         """Return where an object was found before the first run, if it was."""
 
+    def built_on(self, shared: Object) -> list[Object]:
+        """Copy the older objects of the library whose state is guarded by a lock that a run meets,
+        to be put back after the run."""
+
     def take_over(self, space: dict[str, Any], prefix: str) -> None:
         """Put what one dictionary holds under control, as before the first run."""
 

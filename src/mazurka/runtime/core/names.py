@@ -48,6 +48,7 @@ def adopt(run: Scheduler, shared: Object) -> None:
     finally:
         run.ident = ident
     run.found.append((shared, shared.state))
+    run.found.extend((owner, None) for owner in run.program.built_on(shared))
 
 
 def forget_names(run: Scheduler) -> None:

@@ -80,8 +80,7 @@ class Object(Shared):
     def restore(self, state: Hashable) -> None:
         """Put the real thing back into the state in which the run found it.
 
-        Called only after a run that ended while threads were standing; what others have changed
-        stays changed, as without Mazurka."""
+        Called after the run.  What threads that nobody controls have changed meanwhile stays."""
         self.state = state
 
     def __str__(self) -> str:

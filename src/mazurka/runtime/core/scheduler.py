@@ -47,7 +47,8 @@ class Scheduler:
         self.error: BaseException | None = None
         self.failures: list[Failed] = self.ended.failures
         self.found: list[tuple[Object, Hashable]] = []
-        """Objects that existed before the run, and the states in which it found them."""
+        """Objects that existed before the run, and the states in which it found them; these are
+        put back after it."""
         self.everybody = Object("threads", 0) if program is not None and program.lists else None
         """The list of all threads, where the program is known to look at it; its state is how many
         have been started."""

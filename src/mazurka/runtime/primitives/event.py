@@ -55,8 +55,9 @@ class EventModel(PatchedModel):
         self.state = (self.owner._flag, ())
 
     def restore(self, state: Hashable) -> None:
-        self.state = state
-        self.owner._flag = self.now[0]
+        if self.state != state and self.told != self.epoch:
+            self.state = state
+            self.owner._flag = self.now[0]
 
 
 SetEvent = make_operation("set")
@@ -145,6 +146,8 @@ def _set(self: Any) -> None:
     if model.owner is None:
         self._flag = True
     else:  # threads that nobody controls may wait for it
+        if self._cond._waiters:
+            model.told = run.epoch
         with_real_locks(run, original(threading.Event, "set"), self)
 
 

@@ -334,6 +334,8 @@ class RLock(ControlledLock):
             self.real.release()
 
     def restore(self, state: Hashable) -> None:
+        if self.state == state:
+            return
         if self.real is not None and state is None:
             self.real._at_fork_reinit()  # its owner may be gone, and nobody else could release it
         self.state, self.count = state, int(state is not None)

@@ -88,7 +88,7 @@ class Primitive:
 class PatchedModel(Object):
     """The model of an object of a Python class, whose methods are patched in place."""
 
-    __slots__ = ("home", "owner")
+    __slots__ = ("home", "owner", "told")
 
     def __init__(self, name: str = "") -> None:
         super().__init__(name)
@@ -96,6 +96,8 @@ class PatchedModel(Object):
         """The identity of the object: a copy gets the same model with the other attributes."""
         self.owner: Any = None
         """The real thing, where it existed before the run."""
+        self.told = 0
+        """The run that has woken threads that nobody controls: what they were told stays."""
 
 
 def create_model(run: Scheduler, owner: Any, model: Model) -> Model:

@@ -39,6 +39,7 @@ from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.primitives.lock import OUTSIDE, Acquire, Lock, Release
 from mazurka.runtime.primitives.primitive import ATTRIBUTE, LookInside, Primitive, refuse_copy
 from mazurka.runtime.sharing.monitoring import unobserved
+from mazurka.runtime.sharing.older_whole import OlderWhole
 from mazurka.stateless.runs import Lookup, Touch
 
 _ShutDown: type[Exception] = getattr(queue, "ShutDown", queue.Empty)
@@ -58,7 +59,7 @@ class QueueState(NamedTuple):
 class QueueModel(Lock):
     """A queue's model, and its mutex."""
 
-    __slots__ = ("_owner", "is_new", "waking")
+    __slots__ = ("_owner", "held", "is_new", "waking")
     kind = "queue"
 
     def __init__(self, owner: Any) -> None:
@@ -69,6 +70,8 @@ class QueueModel(Lock):
         self._owner = ref(owner)
         self.waking: tuple[Any, ...] = ()
         """The real conditions of a queue that existed before."""
+        self.held: OlderWhole | None = None
+        """What the queue held when the run met it, if it existed before."""
 
     @property
     def owner(self) -> Any:
@@ -85,11 +88,16 @@ class QueueModel(Lock):
         self.state = QueueState(holder, owner._qsize(), owner.unfinished_tasks, shut)
 
     def refresh(self) -> None:
+        self.held = OlderWhole(self.owner)
         held = self.real is not None and self.real.locked()
         self.measure(self.owner, OUTSIDE if held else None)
 
     def restore(self, state: Hashable) -> None:
-        """Put the mutex back; the items are the program's."""
+        """Put the mutex and the items back."""
+        if self.owner is None:
+            return  # the program has thrown it away
+        if self.held is not None:
+            self.held.restore(None)
         if self.real is not None and self.real.locked() and cast(QueueState, state).holder is None:
             self.real.release()
         self.measure(self.owner, cast(QueueState, state).holder)
@@ -383,7 +391,8 @@ class _Inside:
     def __exit__(self, *error: Any) -> None:
         self.model.measure(self.owner)
         for condition in self.model.waking:
-            if condition._waiters:  # threads that nobody controls
+            if condition._waiters:  # threads that nobody controls: what they are told stays
+                self.model.held = None
                 with condition:
                     condition.notify_all()
         self.run.ident = self.ident
@@ -515,7 +524,7 @@ def _install(patches: Patches) -> None:
 class SimpleQueue(Object):
     """`queue.SimpleQueue`.  Its items lie in a deque, or in the real one that it stands for."""
 
-    __slots__ = ("__weakref__", "items", "real")
+    __slots__ = ("__weakref__", "found", "items", "real")
     kind = "queue"
     __class_getitem__: Any = classmethod(GenericAlias)
 
@@ -523,6 +532,8 @@ class SimpleQueue(Object):
         super().__init__("", QueueState())
         self.items: deque[Any] = deque()
         self.real: Any = None
+        self.found: list[Any] | None = None
+        """The items that were there before the first call that the run has changed them by."""
         run = session.current
         if run.ident == get_ident():
             self.name = next_name(run)
@@ -547,6 +558,7 @@ class SimpleQueue(Object):
         if self.epoch != run.epoch:
             adopt(run, self)
         run.point(Put(self, 0, block, None))
+        self._keep()
         (self.items.append if self.real is None else self.real.put)(item)
         self._measure()
 
@@ -564,6 +576,7 @@ class SimpleQueue(Object):
             if block:
                 spend(run, timeout or 0)
             raise queue.Empty
+        self._keep()
         item = self.items.popleft() if self.real is None else self.real.get_nowait()
         self._measure()
         return item
@@ -599,10 +612,29 @@ class SimpleQueue(Object):
         return self.real
 
     def refresh(self) -> None:
+        self.found = None
         self._measure()
 
+    def _keep(self) -> None:
+        """Remember the items before the run first changes them."""
+        if self.found is None and self.kept_by is not None:
+            self.found = self._drain()
+            self._fill(self.found)
+
+    def _drain(self) -> list[Any]:
+        real = self._outside()
+        return [real.get_nowait() for _ in range(real.qsize())]
+
+    def _fill(self, items: list[Any]) -> None:
+        for item in items:
+            self.real.put(item)
+
     def restore(self, state: object) -> None:
-        """Leave the items, which are the program's, as they are."""
+        """Put the items back."""
+        if self.found is not None:
+            self._drain()
+            self._fill(self.found)
+            self.found = None
         self._measure()
 
 

@@ -43,6 +43,10 @@ PATCHED: Final = tuple(
     kind for one in _all if one.models for kind in one.classes if kind not in one.stand_ins
 )
 """Those of them that are written in Python, and whose objects have models of their own."""
+BUILT_ON_LOCKS: Final = tuple(
+    kind for one in _all if not one.models for kind in one.classes if one.parts
+)
+"""Classes without models, whose code works on locks that are under control."""
 STAND_INS: Final = {kind: make for one in _all for kind, make in one.stand_ins.items()}
 """By type of C: what makes an object of ours that is put around a real one."""
 PARTS: Final = frozenset[str]().union(*(one.parts for one in _all))

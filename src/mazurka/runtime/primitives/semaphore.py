@@ -32,7 +32,8 @@ class SemaphoreModel(PatchedModel):
         self.state = self.owner._value
 
     def restore(self, state: Hashable) -> None:
-        self.state = self.owner._value = state
+        if self.state != state and self.told != self.epoch:
+            self.state = self.owner._value = state
 
 
 class AcquireUnit(Waiting):
@@ -99,6 +100,8 @@ def _release(self: Any, n: int = 1) -> None:
     if model.owner is None:
         self._value = value
     else:  # threads that nobody controls may wait for it
+        if self._cond._waiters:
+            model.told = run.epoch
         with_real_locks(run, original(threading.Semaphore, "release"), self, n)
 
 

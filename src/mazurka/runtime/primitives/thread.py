@@ -33,6 +33,7 @@ from mazurka.runtime.primitives.executor import executor_of
 from mazurka.runtime.primitives.primitive import ATTRIBUTE, Primitive, refuse_copy
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.sharing.monitoring import unobserved
+from mazurka.runtime.sharing.older_whole import OlderWhole
 from mazurka.stateless.runs import LifeRole, Lookup, Touch
 
 Event = threading.Event
@@ -152,6 +153,8 @@ def _meet(run: Scheduler, thread: Any) -> Life:
     """Give a life to a thread object that was created before the run, and is started now."""
     if thread._started._flag:
         raise RuntimeError("threads can only be started once")
+    older: tuple[Object, ...] = (OlderWhole(thread), OlderWhole(thread._started))
+    run.found.extend((whole, None) for whole in older)
     life = _give_life(run, thread)
     setattr(thread._started, ATTRIBUTE, False)
     return life

@@ -21,7 +21,7 @@ import logging
 import sys
 import threading
 from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import lru_cache
 from types import (
@@ -41,7 +41,7 @@ from typing import Any, TypeAlias
 from mazurka.runtime.core import insides
 from mazurka.runtime.core.operations import Object
 from mazurka.runtime.core.patches import Patches
-from mazurka.runtime.primitives.registry import PATCHED, STAND_INS
+from mazurka.runtime.primitives.registry import BUILT_ON_LOCKS, PATCHED, STAND_INS
 
 REAL = frozenset(map(id, STAND_INS))
 """The types whose objects are replaced; by identity, since types can define their own equality."""
@@ -169,8 +169,20 @@ class Takeover(StandIns):
         self._found = 0
         self._met: set[str] = set()
         """Modules of the library whose code runs; the others are left out."""
+        self._built: list[Any] = []
+        """Objects of the library whose state is guarded by locks inside them."""
+        self._guarded: dict[int, tuple[Object, list[Any]]] = {}
+        """By identity of such a lock: the lock, and those objects."""
         self.left: list[tuple[str, Any]] = []
         """What was found and could not be replaced, and where."""
+
+    def built_on(self, shared: Object) -> list[Any]:
+        """Return the objects of the library whose state a lock guards."""
+        while self._built:
+            owner = self._built.pop()
+            for lock in _locks_in(owner):
+                self._guarded.setdefault(id(lock), (lock, []))[1].append(owner)
+        return self._guarded.get(id(shared), (shared, []))[1]
 
     # -- the search --------------------------------------------------------------------------
 
@@ -302,12 +314,15 @@ class Takeover(StandIns):
     def _search_of_instances(self, kind: type) -> Search | None:
         space_of, slots = insides.attributes(kind), insides.slots(kind)
         named = issubclass(kind, PATCHED)
+        is_built = issubclass(kind, BUILT_ON_LOCKS)
         if space_of is None and not slots:
             return None
 
         def search(value: Any, label: str) -> None:
             if named and (name := self._unique(label)):
                 self._labels[id(value)] = (name, value)
+            if is_built:
+                self._built.append(value)
             space = None if space_of is None else space_of(value)
             if type(space) is dict:
                 self._dictionary(space, f"{label}.")
@@ -433,6 +448,14 @@ class Takeover(StandIns):
         with suppress(AttributeError, TypeError):  # read-only, inside a C object
             slot.__set__(owner, new)
             self._patches.append(lambda: slot.__set__(owner, value))
+
+
+def _locks_in(owner: Any) -> Iterator[Object]:
+    """Find the locks of ours that an object of the library holds, itself or in a condition."""
+    for value in vars(owner).values():
+        lock = value._lock if isinstance(value, threading.Condition) else value
+        if issubclass(type(lock), Object):
+            yield lock
 
 
 def _do_nothing(_value: Any, _label: str) -> None:

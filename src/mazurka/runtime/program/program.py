@@ -36,6 +36,7 @@ from mazurka.runtime.program.watchdog import Interrupted, Watchdog
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.sharing.older_files import older_files
 from mazurka.runtime.sharing.older_settings import older_settings
+from mazurka.runtime.sharing.older_whole import OlderWhole
 from mazurka.stateless.runs import Decider, Ended, OutOfTime
 
 Result = TypeVar("Result")
@@ -172,9 +173,9 @@ class RealProgram:
     def _tidy(self, run: Scheduler) -> None:
         """Leave nothing behind that the next run could meet, and no cycle through the run."""
         run.gone = True
-        if run.found and any(operation is not None for operation in run.ended.pending):
-            for shared, state in run.found:
-                shared.restore(state)
+        while run.found:
+            shared, state = run.found.pop()
+            shared.restore(state)
         registry.end_run(run)
         if gc.get_count()[0] > GARBAGE:
             self._collect()
@@ -204,6 +205,11 @@ class RealProgram:
     def label_of(self, owner: object) -> str | None:
         """Return where an object was found before the first run, if it was."""
         return self._takeover.label_of(owner)
+
+    def built_on(self, shared: Object) -> list[Object]:
+        """Copy the older objects of the library whose state is guarded by a lock that a run meets,
+        to be put back after the run."""
+        return [OlderWhole(owner) for owner in self._takeover.built_on(shared)]
 
     def take_over(self, space: dict[str, Any], prefix: str) -> None:
         """Put what one dictionary holds under control, as before the first run."""

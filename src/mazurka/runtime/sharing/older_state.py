@@ -174,6 +174,15 @@ class Holding:
         self.numbers: Any = Random.getstate(thing) if issubclass(type(thing), Random) else None
         """The state of a generator of random numbers."""
 
+    def find_changed(self, thing: Any) -> list[str]:
+        """Find the variables that an object does not hold as this says."""
+        present = _read_variables(thing)
+        return [
+            name
+            for name in {**self.variables, **present}
+            if present.get(name, _MISSING) is not self.variables.get(name, _MISSING)
+        ]
+
     def put_back(self, thing: Any, touched: Any) -> None:
         """Let an object hold this again, as far as a run may have changed it."""
         if touched:

@@ -1,0 +1,45 @@
+"""Objects of the library that are older than a run: each is put back with all that it holds.
+
+The state of a queue, a future, a barrier or a thread object is in attributes and containers that
+code of the library changes.  That code is not observed, so nobody says what it has changed; the
+whole object is copied when a run meets it, with the containers in it, and compared after the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from mazurka.runtime.core.insides import attributes, is_own
+from mazurka.runtime.core.operations import Object
+from mazurka.runtime.sharing.older_state import Holding
+
+OURS = "_mazurka"
+"""How the names of attributes begin that are Mazurka's own."""
+
+
+class OlderWhole(Object):
+    """What an older object of a class of the library held when a run met it."""
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, thing: Any) -> None:
+        super().__init__("")
+        space_of = attributes(type(thing))
+        space = {} if space_of is None else space_of(thing)
+        copies = [(part, Holding(part)) for part in (thing, *space.values())]
+        self._parts = [
+            (part, copy) for part, copy in copies if part is thing or copy.elements is not None
+        ]
+
+    def restore(self, state: Hashable) -> None:
+        for part, holding in self._parts:
+            names = holding.find_changed(part)
+            holding.put_back(part, [name for name in names if not _is_ours(part, name)])
+
+
+def _is_ours(thing: Any, name: str) -> bool:
+    """Whether an attribute is ours, or holds what stands for a lock: that stays for all runs."""
+    space_of = attributes(type(thing))
+    value = None if space_of is None else space_of(thing).get(name)
+    return name.startswith(OURS) or is_own(getattr(value, "__self__", value))
