@@ -15,12 +15,13 @@ from tests.unit.runtime.sharing.test_older_state import LAZY
 put_back = Holding.put_back
 
 
-def elements_stay(self: Holding, thing: Any, touched: Any) -> None:
+def elements_stay(self: Holding, thing: Any, touched: Any, *, whole: bool = False) -> None:
     self.elements = None
-    put_back(self, thing, touched)
+    put_back(self, thing, touched, whole=whole)
 
 
-def variables_stay(self: Holding, thing: Any, touched: Any) -> None:
+def variables_stay(self: Holding, thing: Any, touched: Any, *, whole: bool = False) -> None:
+    self.variables = Holding(thing).variables
     put_back(self, thing, ())
 
 

@@ -452,8 +452,10 @@ class Takeover(StandIns):
 
 def _locks_in(owner: Any) -> Iterator[Object]:
     """Find the locks of ours that an object of the library holds, itself or in a condition."""
-    for value in vars(owner).values():
-        lock = value._lock if isinstance(value, threading.Condition) else value
+    values: list[Any] = list(vars(owner).values())
+    for value in values:
+        is_condition = issubclass(type(value), threading.Condition)
+        lock = vars(value).get("_lock") if is_condition else value
         if issubclass(type(lock), Object):
             yield lock
 

@@ -122,6 +122,7 @@ def forget_classes() -> None:
 def _forget_sorts() -> None:
     _sorts.clear()
     _by_c.clear()
+    _kept.clear()
     settled.clear()
 
 
@@ -135,6 +136,8 @@ def settle_class(kind: type, name: str) -> Settled:
     sort = _sort(kind, name)
     if sort == _CALL:
         return Settled.METHOD
+    if sort == _SLOT and _find_kept(kind, name) is not None:
+        return Settled.OPEN  # an assignment has to be noted, if the object is older
     return Settled.OWN if sort in (_OWN, _DATA, _SLOT) else Settled.OPEN
 
 
@@ -430,6 +433,7 @@ def _name_space(space: dict[str, Any], thing: Any) -> None:
     if names.is_pinned(space):
         return
     owner = see(thing)
+    older_state.show_whole(thing)
     number = owner.number if owner.vague else 0
     objects[id(space)] = Seen(space, EVERYBODY, f"{owner.name}.__dict__", number)
 
@@ -464,11 +468,35 @@ def note_replaced(name: str) -> None:
     """Name an assignment to `__dict__` or `__class__`, which not all can see who depend on it."""
     if not now.alone:
         unobserved.note(f"assignment to {name}")
+        _learn_moving(name)
+
+
+_kept: dict[tuple[type, str], types.GetSetDescriptorType | None] = {}
+"""By class and name: what reads and writes an attribute that C code keeps; None for others."""
+
+
+def note_assigned(thing: Any, name: str) -> None:
+    """Note an assignment to an attribute that C code keeps, if the object is older than the run."""
+    key = type(thing), name
+    if key not in _kept:
+        _kept[key] = _find_kept(*key)
+    kept = _kept[key]
+    if kept is not None:
+        see(thing)
+        if older_state.has_met(thing):
+            older_state.note_assigned(thing, kept)
+
+
+def _find_kept(kind: type, name: str) -> types.GetSetDescriptorType | None:
+    for base in ancestors(kind):
+        if name in names_in_class(base):
+            found = names_in_class(base)[name]
+            return found if type(found) is types.GetSetDescriptorType else None
+    return None
 
 
 def _note_called_with(function: FunctionType, name: str) -> None:
     """Note an assignment to what each call of a function reads, where nobody sees that."""
-    older_state.note_called_with(function, name)
     if not now.alone:
         reason = "nobody sees which calls come before it"
         unobserved.note_code(f"assignment to {name} of {function.__qualname__}", reason)

@@ -314,6 +314,7 @@ def write_own(
         kind = type(thing)
         if kind in PROXIES and (target := follow_proxy(thing)) is not None:
             thing, kind = target, type(target)
+        attributes.note_assigned(thing, name)
         if looks_up_in_c(kind) or is_field(kind, name) or is_computed_by_c(kind, name):
             return operate(thing, site, action, *arguments)
         is_direct = action not in _COMPUTING or not attributes.is_computed_store(thing, how)
@@ -357,11 +358,15 @@ def _touch_own(thing: Any, name: str, site: int, how: How, is_direct: bool) -> P
 
 def _touch_all_own(thing: Any, name: str, site: int) -> PendingAccess | None:
     """Note that a thread gives an object another class or dictionary: what all attributes are
-    changes.  What asks for the class of an object without looking for an attribute is not seen."""
+    changes.  `thing.__class__` reads it; what asks for the class of an object without looking for
+    an attribute is not seen."""
     attributes.note_replaced(name)
     attributes.expose(thing)
     space = attributes.space_of(thing)
-    return None if space is None else approach((space, dict, How.CHANGE, None), site)
+    if space is not None:
+        return _touch_with_entry(see(thing), name, site, (space, dict, How.CHANGE, None))
+    touch(see(thing), name, site, True)
+    return None
 
 
 def _touch_with_entry(seen: Seen, name: str, site: int, entry: Part) -> PendingAccess | None:

@@ -31,7 +31,7 @@ from __future__ import annotations
 import sys
 import weakref
 from collections import Counter
-from types import CellType, ModuleType
+from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 from mazurka.runtime.core.insides import module_of, qualified_name
@@ -202,9 +202,9 @@ class Names:
         return seen
 
     def _name(self, thing: Any) -> Seen:
-        if id(thing) in held:
-            older_state.meet(thing)
         kind = type(thing)
+        if id(thing) in held or (kind is FunctionType and "<locals>" not in thing.__qualname__):
+            older_state.meet(thing)
         if kind not in self._plain or id(thing) in self._pinned:
             seen = self._name_specially(thing, kind)
             if seen is not None:

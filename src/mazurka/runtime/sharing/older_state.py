@@ -32,8 +32,15 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
+from gc import get_referents
 from operator import is_
-from types import CellType, FunctionType, MemberDescriptorType, ModuleType
+from types import (
+    CellType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    ModuleType,
+)
 from typing import Any, Final, TypeAlias
 from weakref import finalize
 
@@ -41,6 +48,7 @@ from mazurka.runtime.core.insides import (
     ancestors,
     attributes,
     is_machinery,
+    is_own,
     names_in,
     names_in_class,
     slots,
@@ -51,6 +59,8 @@ _CACHED: Final = type(lru_cache(len))
 _CELL: Final = "cell_contents"
 _ANNOTATIONS: Final = "__annotations__"
 _LISTS: Final = (list, deque)
+_OURS: Final = "_mazurka"
+"""How names begin that are Mazurka's own."""
 Elements: TypeAlias = list[Any]
 """A list of the elements of a container, or one of its keys and one of its values."""
 
@@ -69,8 +79,12 @@ class OlderState:
         """Keeps alive what modules held."""
         self._passing: list[Any] = []
         """Keeps alive what is known to be older only for the present run."""
-        self._called_with: list[tuple[FunctionType, str, Any]] = []
-        """Functions to which the present run has assigned code or defaults, and what they had."""
+        self._whole: set[int] = set()
+        """The identities of modules and classes whose namespaces the present run has got hold of:
+        it may have changed any of their variables."""
+        self._assigned: list[tuple[Any, GetSetDescriptorType, Any]] = []
+        """Objects of which the present run has assigned something that C code keeps, as the
+        defaults of a function or the class of an object, and what they had."""
 
     def clear(self) -> None:
         """Forget the exploration."""
@@ -79,7 +93,8 @@ class OlderState:
         self.held.clear()
         self._kept.clear()
         self._passing.clear()
-        self._called_with.clear()
+        self._whole.clear()
+        self._assigned.clear()
 
     def renew(self) -> None:
         """Copy objects anew when they are met again: between two runs, locks have been replaced."""
@@ -112,27 +127,42 @@ class OlderState:
             holding = Holding(thing)
             self._first[key] = thing, holding
             self.held.update(map(id, holding.variables.values()))
+            self.held.update(map(id, holding.parts))
             for part in holding.elements or ():
                 self.held.update(map(id, part))
         self._met[key] = thing
 
-    def note_called_with(self, function: FunctionType, name: str) -> None:
-        """Note that the present run is about to assign what calls of a function use."""
-        self._called_with.append((function, name, getattr(function, name)))
+    def has_met(self, thing: Any) -> bool:
+        """Whether the present run has an older object."""
+        return id(thing) in self._met
+
+    def show_whole(self, thing: Any) -> None:
+        """Note that the present run has got hold of the namespace of a module or a class."""
+        if id(thing) in self._met:
+            self._whole.add(id(thing))
+
+    def note_assigned(self, thing: Any, kept: GetSetDescriptorType) -> None:
+        """Note that the present run is about to assign an attribute that C code keeps."""
+        self._assigned.append((thing, kept, _read_slot(kept, thing)))
 
     def put_back(self, touched: Callable[[int], Mapping[str, object] | None]) -> None:
         """Let the objects that the run has met hold what they held; `touched` says by identity
         which of their attributes it has used."""
-        while self._called_with:
-            function, name, value = self._called_with.pop()
-            setattr(function, name, value)
+        while self._assigned:
+            thing, kept, value = self._assigned.pop()
+            with suppress(AttributeError, TypeError, ValueError):
+                if value is _MISSING:
+                    kept.__delete__(thing)
+                else:
+                    kept.__set__(thing, value)
         met, self._met = self._met, {}
         for key, thing in met.items():
             holding = self._first[key][1]
             names = touched(key) or ()
             if _ANNOTATIONS in names and holding.keep_annotations(thing):
                 self.held.add(id(holding.variables[_ANNOTATIONS]))
-            holding.put_back(thing, names)
+            holding.put_back(thing, names, whole=key in self._whole)
+        self._whole.clear()
 
     def keep_all(self) -> None:
         """Let everything stay as the present run has left it, and be what later ones find.
@@ -141,7 +171,8 @@ class OlderState:
         back, either: a cache would be empty again, and the generator that fills it at its end.
         """
         self._met.clear()
-        self._called_with.clear()
+        self._whole.clear()
+        self._assigned.clear()
         self.renew()
 
     def change(self, thing: Any, name: str, value: Any) -> None:
@@ -166,25 +197,41 @@ class OlderState:
 class Holding:
     """What one object holds: its variables, and its elements if it is a container."""
 
-    __slots__ = ("elements", "numbers", "variables")
+    __slots__ = ("_is_space", "elements", "numbers", "parts", "variables")
 
     def __init__(self, thing: Any) -> None:
+        kind = type(thing)
+        self._is_space = kind is CellType or issubclass(kind, (ModuleType, type))
+        self.parts = _dictionaries_of(thing) if kind is FunctionType else ()
+        """What else belongs to the object, and is older, too."""
         self.variables = _read_variables(thing)
         self.elements = _read_elements(thing)
         self.numbers: Any = Random.getstate(thing) if issubclass(type(thing), Random) else None
         """The state of a generator of random numbers."""
 
     def find_changed(self, thing: Any) -> list[str]:
-        """Find the variables that an object does not hold as this says."""
-        present = _read_variables(thing)
+        """Find the variables that an object does not hold as this says.
+
+        What is Mazurka's own, or stands for a lock, has been put there for all runs.
+        """
+        present, before = _read_variables(thing), self.variables
+        if len(present) == len(before):
+            pairs = zip((present, present.values()), (before, before.values()), strict=True)
+            if all(all(map(is_, new, old)) for new, old in pairs):
+                return []
         return [
             name
-            for name in {**self.variables, **present}
-            if present.get(name, _MISSING) is not self.variables.get(name, _MISSING)
+            for name in {**before, **present}
+            if (value := present.get(name, _MISSING)) is not before.get(name, _MISSING)
+            and not (type(name) is str and name.startswith(_OURS))
+            and not is_own(getattr(value, "__self__", value))
         ]
 
-    def put_back(self, thing: Any, touched: Any) -> None:
-        """Let an object hold this again, as far as a run may have changed it."""
+    def put_back(self, thing: Any, touched: Any, *, whole: bool = False) -> None:
+        """Let an object hold this again, as far as a run may have changed it: of a module or a
+        class, the variables in `touched` unless it has been shown as a `whole`."""
+        if whole or not self._is_space:
+            touched = self.find_changed(thing)
         if touched:
             present = _space_of(thing)
             for name in list(touched):
@@ -236,6 +283,15 @@ def _space_of(thing: Any) -> Mapping[str, Any]:
     get = attributes(kind)
     found = None if get is None else get(thing)
     return found if type(found) is dict else {}
+
+
+def _dictionaries_of(function: FunctionType) -> tuple[Any, ...]:
+    """The dictionaries of a function that belong to it alone, and the cells that it captures."""
+    spaces: Any = function
+    shared = (id(spaces.__globals__), id(spaces.__builtins__))
+    found = [part for part in get_referents(function) if type(part) is dict]
+    own = [part for part in found if id(part) not in shared]
+    return (*own, *(function.__closure__ or ()))
 
 
 def _slot_of(thing: Any, name: str) -> MemberDescriptorType | None:

@@ -10,12 +10,9 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from mazurka.runtime.core.insides import attributes, is_own
+from mazurka.runtime.core.insides import attributes
 from mazurka.runtime.core.operations import Object
 from mazurka.runtime.sharing.older_state import Holding
-
-OURS = "_mazurka"
-"""How the names of attributes begin that are Mazurka's own."""
 
 
 class OlderWhole(Object):
@@ -34,12 +31,4 @@ class OlderWhole(Object):
 
     def restore(self, state: Hashable) -> None:
         for part, holding in self._parts:
-            names = holding.find_changed(part)
-            holding.put_back(part, [name for name in names if not _is_ours(part, name)])
-
-
-def _is_ours(thing: Any, name: str) -> bool:
-    """Whether an attribute is ours, or holds what stands for a lock: that stays for all runs."""
-    space_of = attributes(type(thing))
-    value = None if space_of is None else space_of(thing).get(name)
-    return name.startswith(OURS) or is_own(getattr(value, "__self__", value))
+            holding.put_back(part, (), whole=True)
