@@ -7,12 +7,20 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from mazurka.runtime.core.insides import entries, is_module, names_in, names_in_class
 
 _originals: dict[tuple[type, str], Any] = {}
 """The methods that patched ones fall back to; the same ones for the life of the process."""
+
+
+_copies: dict[FunctionType, FunctionType] = {}
+"""By method: a copy of it, which does what it does while it calls its replacement."""
+_replacements: dict[str, FunctionType] = {}
+"""By class and name: the replacements that methods call."""
+_FORWARDS: Final = "_mazurka_replacements"
+_FORWARD: Final = f"def forward(*given, **named): return {_FORWARDS}[{{!r}}](*given, **named)"
 
 
 def original(owner: type, name: str) -> Any:
@@ -63,6 +71,37 @@ class Patches:
                 replacement.__name__ = name  # threads are named after what they run
             setattr(owner, name, replacement)
             self._undo.append(lambda n=name, o=old: setattr(owner, n, o))  # type: ignore[misc]
+            if type(old) is FunctionType and type(replacement) is FunctionType:
+                self._forward(old, replacement, f"{owner.__qualname__}.{name}")
+                _originals[owner, name] = _copies[old]
+
+    def _forward(self, function: FunctionType, replacement: FunctionType, name: str) -> None:
+        """Let a function call its replacement, for those who have bound it early: `stop =
+        event.set` in a module.  A copy of it does what it did."""
+        if function not in _copies:
+            copy = FunctionType(
+                *(function.__code__, function.__globals__, function.__name__),
+                *(function.__defaults__, function.__closure__),
+            )
+            copy.__kwdefaults__ = function.__kwdefaults__
+            _copies[function] = copy
+        if function.__code__.co_freevars:
+            return  # only code with the same captured variables can take the place of its own
+        _replacements[name] = replacement
+        made: dict[str, Any] = {}
+        exec(compile(_FORWARD.format(name), __file__, "exec"), made)
+        space = function.__globals__
+        if _FORWARDS not in space:
+            space[_FORWARDS] = _replacements
+            self._undo.append(lambda: space.pop(_FORWARDS, None))
+        old = function.__code__, function.__defaults__, function.__kwdefaults__
+        function.__code__ = made["forward"].__code__
+        function.__defaults__ = function.__kwdefaults__ = None
+
+        def undo() -> None:
+            function.__code__, function.__defaults__, function.__kwdefaults__ = old
+
+        self._undo.append(undo)
 
     def keep(self, owner: Any, name: str) -> None:
         """Let an attribute that runs change have its value again in the end."""

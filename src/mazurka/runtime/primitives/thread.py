@@ -93,21 +93,22 @@ def _init(self: Any, *arguments: Any, **named: Any) -> None:
     finally:
         library.Event, library._dangling = Event, all_threads
         run.ident = ident
-    _give_life(run, self)
+    _give_life(run, self, _new_life(run))
 
 
-def _give_life(run: Scheduler, thread: Any) -> Life:
-    life = _new_life(run)
+def _give_life(run: Scheduler, thread: Any, life: Life) -> Life:
+    life.epoch = run.epoch
     life.home = id(thread)
     setattr(thread, ATTRIBUTE, life)
     return life
 
 
 def _life_of(run: Scheduler, thread: Any) -> Life | None:
-    """Return the life of a thread that this run has created."""
+    """Return the life of a thread of this run; None for one that is older and has begun."""
     life: Life | None = thread.__dict__.get(ATTRIBUTE)
     if life is None or life.epoch != run.epoch:
-        return None
+        is_new = thread._initialized and not thread._started._flag
+        return _meet(run, thread) if is_new else None
     if life.home != id(thread):
         refuse_copy(run, thread)
     return life
@@ -122,7 +123,7 @@ def _start(self: Any) -> None:
         raise RuntimeError("thread.__init__() not called")
     life = _life_of(run, self)
     if life is None:
-        life = _meet(run, self)
+        raise RuntimeError("threads can only be started once")
     run.point(StartThread(life, run.everybody))
     if life.state != "new":
         raise RuntimeError("threads can only be started once")
@@ -150,14 +151,19 @@ def _count_start(run: Scheduler) -> None:
 
 
 def _meet(run: Scheduler, thread: Any) -> Life:
-    """Give a life to a thread object that was created before the run, and is started now."""
-    if thread._started._flag:
-        raise RuntimeError("threads can only be started once")
+    """Give a life to a thread object that was created before the run, and has not begun."""
     older: tuple[Object, ...] = (OlderWhole(thread), OlderWhole(thread._started))
     run.found.extend((whole, None) for whole in older)
-    life = _give_life(run, thread)
+    path = f"0.{thread._name}"  # the same whoever meets it first
+    while _older.setdefault(path, thread) is not thread:
+        path += "~"
+    life = _give_life(run, thread, Life(path))
     setattr(thread._started, ATTRIBUTE, False)
     return life
+
+
+_older: Final[dict[str, Any]] = {}
+"""By path: the threads of the present run that were created before it."""
 
 
 def _body(run: Scheduler, task: Task, thread: Any) -> Callable[[], None]:
@@ -365,6 +371,7 @@ def _replace(undo: Patches, settings: ControlSettings) -> list[tuple[Any, Any]]:
 def _reset_names() -> None:
     """Let the names of threads be the same in every run."""
     threading._counter = count(1).__next__  # type: ignore[attr-defined]
+    _older.clear()
 
 
 def _install(patches: Patches) -> None:

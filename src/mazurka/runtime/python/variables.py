@@ -246,6 +246,8 @@ def read_dict(thing: Any, site: int) -> Any:
     """`thing.__dict__`"""
     if session.current.ident == get_ident():
         attributes.expose(thing)
+        if "__dict__" in learned.moving and not now.alone:
+            touch(see(thing), "__dict__", site, False)
     return thing.__dict__
 
 

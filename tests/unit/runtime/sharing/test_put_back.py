@@ -1,0 +1,217 @@
+"""What an execution does to a module's objects is not there in the next one.
+
+Each way is *check, then act* by two threads.  Both can find the check true; but if the first
+execution's act stays, then no later execution finds it true, and the race looks like none.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import pytest
+from tests.unit.runtime.observed_programs import module_of
+
+import mazurka
+from mazurka.runtime.story.result import Result
+
+SOURCE = """
+import concurrent.futures, functools, queue, sys, threading, types
+
+class Thing:
+    def method(self): pass
+class Other: pass
+class Slotted:
+    __slots__ = ("value",)
+class Settings:
+    @functools.cached_property
+    def value(self): return object()
+def function(x=0, *, y=0): return x
+def make_memory(value):
+    def get(): return value
+    return get
+
+NAME = 1
+BOX, NAMES, SLOTTED, SETTINGS = Thing(), types.SimpleNamespace(), Slotted(), Settings()
+HERE, ERROR, STATE = sys.modules[__name__], ValueError(), Thing()
+MEMORY = make_memory(0)
+EVENT, LOCK, RLOCK = threading.Event(), threading.Lock(), threading.RLock()
+SEMAPHORE, BOUNDED = threading.Semaphore(1), threading.BoundedSemaphore(2)
+CONDITION, BARRIER = threading.Condition(), threading.Barrier(2)
+SIMPLE, FIFO = queue.SimpleQueue(), queue.Queue()
+LIFO, SORTED = queue.LifoQueue(), queue.PriorityQueue()
+SIMPLE.put(0)
+FUTURE, RESULT = concurrent.futures.Future(), concurrent.futures.Future()
+POOL = concurrent.futures.ThreadPoolExecutor(1)
+THREAD, STARTED = threading.Thread(name="new"), threading.Thread(target=int)
+TIMER = threading.Timer(1, int)
+
+def hold(lock):
+    lock.acquire()
+
+def is_free(lock):
+    if lock.acquire(blocking=False):
+        lock.release()
+        return True
+    return False
+
+def forget():
+    global NAME
+    try:
+        del NAME
+    except NameError:
+        pass
+
+def is_open(pool):
+    try:
+        pool.submit(int)
+    except RuntimeError:
+        return False
+    return True
+
+def start(thread):
+    try:
+        thread.start()
+    except RuntimeError:
+        pass
+
+def give(future):
+    try:
+        future.set_result(1)
+    except concurrent.futures.InvalidStateError:
+        pass
+
+WAYS = {
+    "event": (lambda: not EVENT.is_set(), EVENT.set),
+    "lock": (lambda: not LOCK.locked(), lambda: LOCK.acquire(blocking=False)),
+    "rlock": (lambda: is_free(RLOCK), lambda: RLOCK.acquire(blocking=False)),
+    "semaphore": (lambda: SEMAPHORE._value == 1, lambda: SEMAPHORE.acquire(blocking=False)),
+    "bounded semaphore": (lambda: BOUNDED._value == 2, lambda: BOUNDED.acquire(blocking=False)),
+    "condition": (lambda: is_free(CONDITION), lambda: CONDITION.acquire(blocking=False)),
+    "barrier": (lambda: not BARRIER.broken, BARRIER.abort),
+    "simple queue": (lambda: SIMPLE.qsize() == 1, lambda: SIMPLE.put(1)),
+    "queue": (FIFO.empty, lambda: FIFO.put(1)),
+    "unfinished": (lambda: FIFO.unfinished_tasks == 0, lambda: FIFO.put(1)),
+    "lifo queue": (LIFO.empty, lambda: LIFO.put(1)),
+    "priority queue": (SORTED.empty, lambda: SORTED.put(1)),
+    "cancelled": (lambda: not FUTURE.done(), FUTURE.cancel),
+    "result": (lambda: not RESULT.done(), lambda: give(RESULT)),
+    "started": (lambda: STARTED.ident is None, lambda: start(STARTED)),
+    "timer": (lambda: not TIMER.finished.is_set(), TIMER.cancel),
+    "globals": (lambda: "made" not in globals(), lambda: globals().update(made=1)),
+    "module": (lambda: not hasattr(HERE, "there"), lambda: HERE.__dict__.update(there=1)),
+    "vars": (lambda: "made" not in vars(BOX), lambda: vars(BOX).update(made=1)),
+    "__dict__": (lambda: "made" not in NAMES.__dict__, lambda: NAMES.__dict__.update(made=1)),
+    "setattr": (lambda: not hasattr(BOX, "set"), lambda: setattr(BOX, "set", 1)),
+    "object": (lambda: not hasattr(BOX, "own"), lambda: object.__setattr__(BOX, "own", 1)),
+    "slot": (lambda: not hasattr(SLOTTED, "value"), lambda: setattr(SLOTTED, "value", 1)),
+    "class": (lambda: not hasattr(Thing, "made"), lambda: setattr(Thing, "made", 1)),
+    "function": (lambda: "made" not in function.__dict__, lambda: function.__dict__.update(made=1)),
+    "method": (lambda: not hasattr(Thing.method, "tag"), lambda: setattr(Thing.method, "tag", 1)),
+    "del": (lambda: "NAME" in globals(), forget),
+    "defaults": (
+        lambda: function.__defaults__ == (0,), lambda: setattr(function, "__defaults__", (1,))
+    ),
+    "keyword defaults": (
+        lambda: function.__kwdefaults__["y"] == 0, lambda: function.__kwdefaults__.update(y=1)
+    ),
+    "name": (lambda: function.__name__ == "function", lambda: setattr(function, "__name__", "g")),
+    "doc": (lambda: function.__doc__ is None, lambda: setattr(function, "__doc__", "text")),
+    "arguments": (lambda: not ERROR.args, lambda: setattr(ERROR, "args", (1,))),
+    "cause": (lambda: ERROR.__cause__ is None, lambda: setattr(ERROR, "__cause__", KeyError())),
+    "thread name": (lambda: THREAD.name == "new", lambda: setattr(THREAD, "name", "used")),
+    "__class__": (lambda: STATE.__class__ is Thing, lambda: setattr(STATE, "__class__", Other)),
+    "new dictionary": (lambda: not vars(BOX), lambda: setattr(BOX, "__dict__", {"made": 1})),
+}
+
+def check_then_act(way):
+    check, act = WAYS[way]
+    acts = []
+    def run():
+        if check():
+            acts.append(1)
+            act()
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(acts) <= 1, "both have found the check true"
+
+def same_for_both(get):
+    got = []
+    threads = [threading.Thread(target=lambda: got.append(get())) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert got[0] is got[1]
+
+def shut_down():
+    was_open = is_open(POOL)
+    POOL.shutdown()
+    assert was_open, "an earlier execution has shut it down"
+
+def write_cell():
+    thread = threading.Thread(target=setattr, args=(MEMORY.__closure__[0], "cell_contents", 1))
+    other = threading.Thread(target=lambda: setattr(MEMORY.__closure__[0], "cell_contents", 2))
+    for one in (thread, other):
+        one.start()
+    for one in (thread, other):
+        one.join()
+"""
+WAYS = [
+    *("event", "lock", "rlock", "semaphore", "bounded semaphore", "condition", "barrier"),
+    *("simple queue", "queue", "unfinished", "lifo queue", "priority queue", "cancelled"),
+    *("result", "started", "timer", "globals", "module", "vars", "__dict__", "setattr", "object"),
+    *("slot", "class", "function", "method", "del", "defaults", "keyword defaults", "name", "doc"),
+    *("arguments", "cause", "thread name", "__class__", "new dictionary"),
+]
+
+
+@pytest.fixture(scope="module")
+def older(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
+    return module_of(tmp_path_factory.mktemp("older"), SOURCE)
+
+
+def explore(module: ModuleType, function: str, *given: object) -> Result:
+    def test() -> None:
+        getattr(module, function)(*given)
+
+    test.__module__ = module.__name__
+    return mazurka.explore(test, preemptions=2)
+
+
+def test_all_ways_are_tried(older: ModuleType) -> None:
+    assert list(older.WAYS) == WAYS
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_execution_finds_it_as_it_was(way: str, older: ModuleType) -> None:
+    check = older.WAYS[way][0]
+    result = explore(older, "check_then_act", way)
+    assert result.verdict == "violated", result
+    assert "both have found the check true" in str(result)
+    assert check(), "a later test would notice"
+
+
+def test_what_is_made_once_is_made_in_every_execution(older: ModuleType) -> None:
+    def get() -> object:
+        return older.SETTINGS.value
+
+    get.__module__ = older.__name__
+    result = explore(older, "same_for_both", get)
+    assert result.verdict == "holds", result
+    assert not vars(older.SETTINGS)
+
+
+def test_an_executor_is_open_again(older: ModuleType) -> None:
+    result = explore(older, "shut_down")
+    assert result.verdict == "holds", result
+    assert older.POOL.submit(int).result() == 0
+
+
+def test_a_variable_that_is_written_through_its_cell_is_named(older: ModuleType) -> None:
+    result = explore(older, "write_cell")
+    assert result.verdict == "inconclusive", result
+    assert "assignment to cell_contents" in str(result.not_observed)
+    assert older.MEMORY() == 0
