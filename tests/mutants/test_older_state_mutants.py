@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from mazurka import explore
+from mazurka.runtime.primitives.event import EventModel
 from mazurka.runtime.sharing.older_state import Holding, OlderState
+from mazurka.runtime.sharing.older_whole import OlderWhole
 from tests.unit.runtime.observed_programs import module_of
+from tests.unit.runtime.sharing import test_put_back
 from tests.unit.runtime.sharing.test_older_state import LAZY
 
 put_back = Holding.put_back
@@ -59,3 +62,26 @@ def test_the_mutant_is_caught(name: str, tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_the_original_is_not(tmp_path: Path) -> None:
     assert not misses_a_race(tmp_path)
+
+
+def nothing_happens(self: Any, *given: Any) -> None:
+    """Put nothing back, and note nothing."""
+
+
+NOT_PUT_BACK: dict[str, tuple[type, str]] = {
+    "event": (EventModel, "restore"),
+    "lifo queue": (OlderWhole, "restore"),
+    "cancelled": (OlderWhole, "restore"),
+    "globals": (OlderState, "show_whole"),
+    "arguments": (OlderState, "note_assigned"),
+}
+"""By what the program does (`test_put_back`): the step that is left out."""
+
+
+@pytest.mark.parametrize("way", NOT_PUT_BACK)
+def test_what_is_not_put_back_is_noticed(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(*NOT_PUT_BACK[way], nothing_happens)
+    module = module_of(tmp_path, test_put_back.SOURCE)
+    assert test_put_back.explore(module, "check_then_act", way).verdict != "violated"

@@ -6,7 +6,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
 from typing import Any, Final, cast
 
 from mazurka.runtime.core.insides import entries, is_module, names_in, names_in_class
@@ -21,6 +21,11 @@ _replacements: dict[str, FunctionType] = {}
 """By class and name: the replacements that methods call."""
 _FORWARDS: Final = "_mazurka_replacements"
 _FORWARD: Final = f"def forward(*given, **named): return {_FORWARDS}[{{!r}}](*given, **named)"
+
+
+def is_forwarding(code: CodeType) -> bool:
+    """Whether code calls the replacement of a method: it is ours, and nobody changes it."""
+    return _FORWARDS in code.co_names and code.co_filename == __file__
 
 
 def original(owner: type, name: str) -> Any:

@@ -481,8 +481,6 @@ def note_assigned(thing: Any, name: str) -> None:
     if key not in _kept:
         _kept[key] = _find_kept(*key)
     kept = _kept[key]
-    if key[0] is types.CellType and not now.alone:
-        unobserved.note_code(f"assignment to {name}", "nobody sees who reads the variable")
     if kept is not None:
         see(thing)
         if older_state.has_met(thing):

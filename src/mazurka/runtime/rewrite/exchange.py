@@ -16,6 +16,7 @@ from typing import Any
 from weakref import ReferenceType, ref
 
 from mazurka.runtime.core.insides import names_in, names_in_class
+from mazurka.runtime.core.patches import is_forwarding
 from mazurka.runtime.core.sites import MARK, is_observed, is_rewritten
 from mazurka.runtime.python.events import events_of, leave_events
 from mazurka.runtime.rewrite.bytecode import rewriting
@@ -40,6 +41,8 @@ class Exchange:
         """By identity: rewritten code, and the code that it stands for."""
 
     def replace_code(self, function: FunctionType, code: CodeType) -> None:
+        if is_forwarding(function.__code__):
+            return  # what it calls is under control
         old = self._codes.setdefault(ref(function, self._forget), function.__code__)
         if old.co_flags & CO_ITERABLE_COROUTINE:  # `types.coroutine` has marked it
             code = code.replace(co_flags=code.co_flags | CO_ITERABLE_COROUTINE)

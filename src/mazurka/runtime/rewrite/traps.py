@@ -30,6 +30,7 @@ from operator import call
 from types import CodeType, FrameType, FunctionType
 from typing import Any, Final, NamedTuple
 
+from mazurka.runtime.core.patches import is_forwarding
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import is_rewritten
 from mazurka.runtime.python.frames import frame_above
@@ -293,7 +294,7 @@ def _prepare(live: Live, function: FunctionType) -> Trap | None:
     trap: Trap | None = live.trap
     code = function.__code__
     if trap is None or trap.code is not code:
-        if is_rewritten(code) or is_trap(code):
+        if is_rewritten(code) or is_trap(code) or is_forwarding(code):
             return None
         trap = live.trap = Trap(live, function)
         live.group.traps = None

@@ -26,14 +26,10 @@ class Settings:
     @functools.cached_property
     def value(self): return object()
 def function(x=0, *, y=0): return x
-def make_memory(value):
-    def get(): return value
-    return get
 
 NAME = 1
 BOX, NAMES, SLOTTED, SETTINGS = Thing(), types.SimpleNamespace(), Slotted(), Settings()
 HERE, ERROR, STATE = sys.modules[__name__], ValueError(), Thing()
-MEMORY = make_memory(0)
 EVENT, LOCK, RLOCK = threading.Event(), threading.Lock(), threading.RLock()
 SEMAPHORE, BOUNDED = threading.Semaphore(1), threading.BoundedSemaphore(2)
 CONDITION, BARRIER = threading.Condition(), threading.Barrier(2)
@@ -150,14 +146,6 @@ def shut_down():
     was_open = is_open(POOL)
     POOL.shutdown()
     assert was_open, "an earlier execution has shut it down"
-
-def write_cell():
-    thread = threading.Thread(target=setattr, args=(MEMORY.__closure__[0], "cell_contents", 1))
-    other = threading.Thread(target=lambda: setattr(MEMORY.__closure__[0], "cell_contents", 2))
-    for one in (thread, other):
-        one.start()
-    for one in (thread, other):
-        one.join()
 """
 WAYS = [
     *("event", "lock", "rlock", "semaphore", "bounded semaphore", "condition", "barrier"),
@@ -208,10 +196,3 @@ def test_an_executor_is_open_again(older: ModuleType) -> None:
     result = explore(older, "shut_down")
     assert result.verdict == "holds", result
     assert older.POOL.submit(int).result() == 0
-
-
-def test_a_variable_that_is_written_through_its_cell_is_named(older: ModuleType) -> None:
-    result = explore(older, "write_cell")
-    assert result.verdict == "inconclusive", result
-    assert "assignment to cell_contents" in str(result.not_observed)
-    assert older.MEMORY() == 0
