@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -11,6 +12,7 @@ from mazurka.stateless.runs import Failed
 
 TIME = "time"
 PROCESSOR_TIME = "processor time"
+WAITING_TIME = "waiting time"
 INTERRUPTED = "interrupted"
 
 
@@ -27,6 +29,22 @@ class Exceeded(Exception):  # noqa: N818 - it is control flow, not an error of o
     """A limit was reached in the midst of a computation; its argument names it."""
 
 
+@dataclass(frozen=True)
+class Allowance:
+    """When a search ends that nobody has given a limit."""
+
+    processor: float
+    """On the clock of `time.process_time`, so that other programs on the machine do not matter."""
+    world: float
+    """On the clock of `time.perf_counter`: a test may wait instead, for a disk or in C code."""
+
+    def find_exceeded(self) -> str | None:
+        """Name the limit that has been reached, if any."""
+        if time.process_time() > self.processor:
+            return PROCESSOR_TIME
+        return WAITING_TIME if time.perf_counter() > self.world else None
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
     max_steps: int = 10_000
@@ -35,8 +53,8 @@ class RunOptions:
     """End the search with the first failure."""
     max_runs: int | None = None
     limit_seconds: float | None = None
-    processor_deadline: float | None = None
-    """When the search ends, on the clock of `time.process_time`."""
+    allowance: Allowance | None = None
+    """When the search ends, unless somebody has given it a limit."""
     ignored: frozenset[str] = frozenset()
     """Kinds of failure that nobody asks for; the search goes on after them."""
     max_states: int | None = 2_000_000

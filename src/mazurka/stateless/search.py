@@ -24,7 +24,6 @@ from typing import ClassVar, Generic, TypeVar
 from mazurka.deadline import TimeLimitError
 from mazurka.stateless.explored import (
     INTERRUPTED,
-    PROCESSOR_TIME,
     TIME,
     DivergedError,
     Exceeded,
@@ -184,9 +183,9 @@ class Search(Decider, Generic[AnyNode]):
         explored, options = self.explored, self.options
         if options.limit_seconds is not None and explored.seconds > options.limit_seconds:
             explored.limit(TIME)
-        until = options.processor_deadline
-        if until is not None and time.process_time() > until:
-            explored.limit(PROCESSOR_TIME)
+        exceeded = None if options.allowance is None else options.allowance.find_exceeded()
+        if exceeded is not None:
+            explored.limit(exceeded)
         if options.max_runs is not None and explored.runs >= options.max_runs:
             explored.limit(run_limit(options.max_runs))
         return bool(explored.limits) or self.stops_here()

@@ -55,6 +55,7 @@ from mazurka.stateless.explored import (
     INTERRUPTED,
     PROCESSOR_TIME,
     TIME,
+    WAITING_TIME,
     DivergedError,
     Explored,
     Failing,
@@ -88,9 +89,7 @@ class Exploration:
 
     def __post_init__(self) -> None:
         self.notes = self.result.notes
-        allowed = self.options.processor_seconds
-        self.processor_deadline = None if allowed is None else time.process_time() + allowed
-        """When a search ends that nobody has given a limit, on the processor's clock."""
+        self.allowance = self.options.find_allowance()
         self._checked_after: int | None = None
         """How often the search had begun anew when the test was seen to do the same again."""
         self._searched = 0
@@ -224,7 +223,7 @@ class Exploration:
         return RunOptions(
             max_runs=None if options.sampled else options.executions,
             limit_seconds=left,
-            processor_deadline=self.processor_deadline,
+            allowance=self.allowance,
             max_steps=options.max_steps,
             early_timeouts=options.timeouts == ANY_TIME,
         )
@@ -338,6 +337,10 @@ NAMED = {
     PROCESSOR_TIME: (
         f"the {Usual.PROCESSOR_SECONDS.value} s of processor time were over that a test has unless"
         " told otherwise (seconds=60 allows more)"
+    ),
+    WAITING_TIME: (
+        f"{Usual.SECONDS.value} s had passed, in most of which the test waits for something that"
+        " Mazurka does not control, such as a disk (seconds=300 allows more)"
     ),
     INTERRUPTED: "it was interrupted",
     LOST_WORKER: "a worker of the cluster was lost",

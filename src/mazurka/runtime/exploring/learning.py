@@ -14,7 +14,6 @@ runs show: more code that cannot be observed, for instance, makes no difference 
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
@@ -99,9 +98,9 @@ def learn_ahead(program: ObservedProgram, bound: int | None, most: int, options:
     taught = quiet = 0
     preemptions = USUAL if bound is None else bound
     fresh = learned.new_places
-    until = options.processor_deadline
+    allowance = options.allowance
     for _ in range(most):
-        if until is not None and time.process_time() > until:
+        if allowance is not None and allowance.find_exceeded():
             break
         steps = len(program.last_schedule)
         try:

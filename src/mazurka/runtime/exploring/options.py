@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import random
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import Enum
@@ -17,6 +18,7 @@ from mazurka.stateless import randomized
 from mazurka.stateless.bounded.algorithm1 import Algorithm1
 from mazurka.stateless.bounded.algorithm2 import Algorithm2
 from mazurka.stateless.bounded.bounded_search import ContextBoundedDFS
+from mazurka.stateless.explored import Allowance
 from mazurka.stateless.iterative import REDUCTIONS
 
 BOUNDED = {
@@ -39,6 +41,8 @@ class Usual(Enum):
     """Of preemptions; none for strategies that have no bound."""
     PROCESSOR_SECONDS = 12
     """Of the processor, for a search by one process that nobody has given a limit."""
+    SECONDS = 60
+    """The same by the clock on the wall: machines have other things to do, too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,14 +154,18 @@ class ExploreOptions:
         """Whether somebody has said when the search may end early."""
         return self.executions is not None or self.limit_seconds is not None or self.sampled
 
-    @property
-    def processor_seconds(self) -> int | None:
-        """How much time of the processor a search may take that nobody has given a limit.
+    def find_allowance(self) -> Allowance | None:
+        """Find when a search ends that begins now, and that nobody has given a limit.
 
         People wait for a test.  Several processes are for those who want to wait.
         """
         usual = isinstance(self.seconds, Usual) and not self.is_limited and self.workers == 1
-        return Usual.PROCESSOR_SECONDS.value if usual else None
+        if not usual:
+            return None
+        return Allowance(
+            time.process_time() + Usual.PROCESSOR_SECONDS.value,
+            time.perf_counter() + Usual.SECONDS.value,
+        )
 
     @property
     def bound(self) -> int | None:

@@ -13,20 +13,29 @@ if TYPE_CHECKING:
     from mazurka.report.observer import ProgressLine
 
 
-class ExplorationProgress:
-    """Draws one line over and over, where stderr is a terminal; remembers what it was told last,
-    for the case that the search is interrupted."""
+class LastProgress:
+    """Remembers what it was told last, for the case that the search is interrupted."""
 
     def __init__(self) -> None:
-        self.line: ProgressLine | None = None
         self.last: Explored | None = None
+
+    def __call__(self, explored: Explored) -> None:
+        self.last = replace(explored, levels=[replace(level) for level in explored.levels])
+
+
+class ExplorationProgress(LastProgress):
+    """Draws one line over and over, where stderr is a terminal."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.line: ProgressLine | None = None
         if sys.stderr.isatty():
             from mazurka.report.observer import ProgressLine  # loads what models need, too
 
             self.line = ProgressLine(sys.stderr)
 
     def __call__(self, explored: Explored) -> None:
-        self.last = replace(explored, levels=[replace(level) for level in explored.levels])
+        super().__call__(explored)
         if self.line is None:
             return
         bound = explored.levels[-1].bound if explored.levels else None

@@ -355,6 +355,16 @@ def test_a_search_ends_if_nobody_gives_a_limit(monkeypatch: pytest.MonkeyPatch) 
         mazurka.explore(preemptions=2)(sections)()
 
 
+def test_nobody_waits_for_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test that waits takes no time of the processor."""
+    ticks, real = itertools.count(step=3), time.perf_counter
+    monkeypatch.setattr(time, "perf_counter", lambda: real() + next(ticks))
+    result = mazurka.explore(sections, preemptions=2)
+    assert (result.verdict, result.limits) == ("inconclusive", ("waiting time",))
+    assert "60 s had passed" in result.scope
+    assert "seconds=300 allows more" in result.scope
+
+
 @pytest.mark.parametrize("given", [{"seconds": None}, {"seconds": 600}, {"executions": 9999}])
 def test_limits_that_are_given_replace_the_usual_one(
     monkeypatch: pytest.MonkeyPatch, given: dict[str, Any]

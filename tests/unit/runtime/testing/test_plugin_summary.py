@@ -173,3 +173,42 @@ def test_a_misspelled_option_is_an_error_of_its_test_alone(directory: Path) -> N
     assert "there is no option 'preemption'" in output
     assert "the marker mazurka takes options by name: preemptions=2" in output
     assert "Traceback" not in output
+
+
+INTERRUPTING = """\
+from mazurka.runtime.exploring.progress import LastProgress
+
+remember = LastProgress.__call__
+
+
+def remember_and_stop(self, explored):
+    remember(self, explored)
+    raise KeyboardInterrupt
+
+
+LastProgress.__call__ = remember_and_stop
+"""
+LONG = """\
+import threading
+
+import pytest
+
+
+@pytest.mark.mazurka
+def test_long():
+    lock = threading.Lock()
+    threads = [threading.Thread(target=lock.locked) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+"""
+
+
+def test_an_interrupted_session_says_how_far_it_has_come(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text(INTERRUPTING)
+    (tmp_path / "test_long.py").write_text(LONG)
+    status, output = run(tmp_path)
+    assert status == pytest.ExitCode.INTERRUPTED
+    assert "mazurka: test_long.py::test_long interrupted after 1 execution in " in output
+    assert "then it was interrupted" in output

@@ -145,7 +145,7 @@ class ClusterExploration(SharedOut):
     ) -> None:
         request.refuse(options)
         super().__init__(test, options, result, progress, started)
-        self.processor_deadline = None
+        self.allowance = None
         self.request = request
         self.numbers = ThreadNumbers()
         self.changes_files = False

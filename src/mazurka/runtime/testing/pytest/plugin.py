@@ -20,7 +20,13 @@ import pytest
 
 from mazurka.runtime.testing.mark import DecoratedTest, find_decorated
 from mazurka.runtime.testing.pytest.annotations import annotate
-from mazurka.runtime.testing.pytest.summary import note_error, note_result, summarize
+from mazurka.runtime.testing.pytest.summary import (
+    STOPPED,
+    describe_stopped,
+    note_error,
+    note_result,
+    summarize,
+)
 from mazurka.runtime.testing.pytest.threaded import (
     SECONDS,
     STARTED,
@@ -322,8 +328,9 @@ def note_found(item: Any, options: ExploreOptions) -> Result:
 def find_result(item: Any, options: ExploreOptions) -> Result:
     """Explore an item, or follow the token of the command line."""
     __tracebackhide__ = True
-    from mazurka.runtime.exploring.entry import explore_test, replay_test
+    from mazurka.runtime.exploring.entry import conclude_interrupted, explore_test, replay_test
     from mazurka.runtime.exploring.options import Test
+    from mazurka.runtime.exploring.progress import LastProgress
     from mazurka.runtime.testing.pytest.fixtures import NO_FAILURES, expose_reachable, make_body
     from mazurka.runtime.testing.pytest.state import ItemState
 
@@ -340,7 +347,14 @@ def find_result(item: Any, options: ExploreOptions) -> Result:
         )
         if token is not None:
             return replay_test(test, options, token)
-        return explore_test(test, options)
+        progress, options = LastProgress(), options.with_seed()
+        try:
+            return explore_test(test, options, progress)
+        except KeyboardInterrupt:
+            if progress.last is not None:
+                result = conclude_interrupted(test, options, progress.last)
+                item.config.stash[STOPPED] = describe_stopped(item, result)
+            raise
 
 
 def name_item(item: Any) -> str:

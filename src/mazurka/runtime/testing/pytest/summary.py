@@ -52,6 +52,17 @@ def note_result(item: pytest.Item, result: Result) -> None:
         item.user_properties.append((NOT_OBSERVED, f"{named}{more}"))
 
 
+STOPPED = pytest.StashKey[str]()
+"""What is known of the test during which the session was interrupted."""
+
+
+def describe_stopped(item: pytest.Item, result: Result) -> str:
+    """Say how far the exploration of a test had come that somebody has interrupted."""
+    number = result.executions
+    many = f"{number:,} execution{'' if number == 1 else 's'}"
+    return f"{item.nodeid} interrupted after {many} in {result.seconds:.1f} s; {result.scope}"
+
+
 def note_error(item: pytest.Item, message: str) -> None:
     """Let the report of a test say that it could not be explored."""
     item.user_properties.append((EXPLORED, f"not explored: {message}"))
@@ -73,6 +84,9 @@ def summarize(terminal: Any, config: pytest.Config) -> None:
     whole = _count_explored(terminal)
     if whole:
         terminal.line(whole)
+    stopped = config.stash.get(STOPPED, None)
+    if stopped is not None:
+        terminal.line(f"mazurka: {stopped}")
 
 
 def _count_explored(terminal: Any) -> str:
