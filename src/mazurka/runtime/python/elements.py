@@ -49,6 +49,12 @@ def are_at_hand(values: Any) -> bool:
 _WHOLE: Final = (tuple, frozenset, range, str, bytes)
 
 
+def is_gone_through(values: Any) -> bool:
+    """Tell whether C code searches values that come one by one: a generator, an iterator."""
+    kind = type(values)
+    return hasattr(kind, "__next__") and not hasattr(kind, "__contains__")
+
+
 def come_one_by_one(function: Any, values: Any, site: int, *others: Any) -> Iterator[Any]:
     """Go through elements, and read each before C code asks it; `others` are asked with them.
 

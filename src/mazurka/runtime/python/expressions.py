@@ -35,6 +35,7 @@ from mazurka.runtime.python.containers import (
     use_alone,
 )
 from mazurka.runtime.python.deep import is_read_inside, perform_deep
+from mazurka.runtime.python.elements import come_one_by_one, is_gone_through
 from mazurka.runtime.python.iteration.loops import read_whole
 from mazurka.runtime.python.iteration.set_order import call_in_order, is_set
 from mazurka.runtime.python.library.dates import follow_clock
@@ -264,8 +265,7 @@ def apply_operator(left: Any, right: Any, sign: str, site: int) -> Any:
             return found if sign == "In" else not found
         if issubclass(kinds[1], tuple):
             return perform_deep((left, right), site, BINARY[sign], left, right)
-        right = right if type(right) in PLAIN else search_through(right, site)
-        return BINARY[sign](left, right)
+        return BINARY[sign](left, _search(left, right, site))
     return receive(_operate_on((left, right), sign, site, BINARY[sign]))
 
 
@@ -344,12 +344,22 @@ _COMPARED: Final = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE"})
 _READS_DEEPLY: Final = _COMPARED | {"Mod"}
 
 
+def _search(left: Any, right: Any, site: int) -> Any:
+    """Give what C code searches for a value; it compares each element with that."""
+    if type(right) in PLAIN:
+        return right
+    by_parts = type(left) not in SIMPLE and is_gone_through(right)
+    if by_parts and session.current.ident == get_ident():
+        return come_one_by_one(operator.contains, search_through(right, site), site, left)
+    return search_through(right, site)
+
+
 def _contains(left: Any, sign: str, right: Any, site: int) -> Any:
     part = containers.part_of(right, How.READ_ALL)
     if issubclass(type(right), tuple):
         return perform_deep((left, right), site, BINARY[sign], left, right)
     if part is None or not containers.is_built_in(type(part[0]), "__contains__"):
-        return BINARY[sign](left, right if family(right) else search_through(right, site))
+        return BINARY[sign](left, right if family(right) else _search(left, right, site))
     if part[1] in (dict, set) and part[0] is right:
         part = (*part[:2], How.LOOK, None)
         if part[1] is set and family(left) is set:  # it is looked up as a frozen one

@@ -9,6 +9,7 @@ from __future__ import annotations
 import bisect
 import builtins
 import copyreg
+import operator
 import sys
 from _thread import get_ident
 from collections.abc import Callable
@@ -58,6 +59,7 @@ from mazurka.runtime.python.elements import (
     COMPARING,
     are_at_hand,
     come_one_by_one,
+    is_gone_through,
     read_keys,
     show_questions,
     sort,
@@ -189,6 +191,8 @@ def read_deeply(function: Callable[..., Any], site: int, /, *arguments: Any, **n
 def _asks_one_by_one(function: Any, arguments: _Arguments) -> bool:
     """Tell whether C code asks elements that are not all at hand: `any(job.left for job in jobs)`,
     not `max(left, right)`."""
+    if function in _FINDING and len(arguments) == 2:
+        return type(arguments[1]) not in SIMPLE and is_gone_through(arguments[0])
     if function not in ASKING or (len(arguments) != 1 and function is not sum):
         return False
     return bool(arguments) and not are_at_hand(arguments[0])
@@ -203,6 +207,7 @@ def _order_sets(function: Any, arguments: _Arguments) -> Any:
 
 
 _COMPARING: Final = frozenset({sorted, min, max})
+_FINDING: Final = frozenset({operator.contains, operator.countOf, operator.indexOf})
 _SEARCHING: Final = frozenset({bisect.bisect_left, bisect.bisect_right})
 _GATHERING: Final = frozenset(catalogue.GATHERING)
 _DEPENDING: Final = _GATHERING - {set, frozenset} | {sum} | _COMPARING

@@ -223,7 +223,7 @@ _ADDING: Final[dict[Family, tuple[How, str]]] = {
 
 def _take_elements(container: Any, built_on: Family, name: str, site: int, source: Any) -> None:
     """Add the elements of an iterator one by one: its code runs in between."""
-    if hasattr(source, "keys"):
+    if built_on is dict and hasattr(source, "keys"):
         source = [(key, source[key]) for key in source.keys()]  # noqa: SIM118 - any mapping
     alone = type(source) in (GeneratorType, Stepped)  # a bare generator is nobody else's
     how, adding = _ADDING.get(built_on, (How.CHANGE, _ONE.get(name, "append")))

@@ -28,7 +28,9 @@ ASKED = (
     *("bisect.bisect([q], [0], key=lambda x: x) == 0", "inserted([[0]], q, lambda x: x)[1] is q"),
     *("json.dumps(W(q), default=lambda w: w.q) == '[1]'", "written([q])", "entered(p)"),
     *("written(x for x in [q])", "list(csv.reader(names))"),
-    *("started(q)", "'[1]' in repr(functools.partial(len, q))"),
+    *("[1] in (x for x in [q])", "operator.countOf((x for x in [q]), [1])", "[1] in iter([q])"),
+    *("next(iter(lambda: q, [1]), None) is None", "started(q)"),
+    "'[1]' in repr(functools.partial(len, q))",
 )
 
 DEFINITIONS = """

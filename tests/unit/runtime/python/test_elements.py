@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from typing import Any
 
 import pytest
@@ -51,6 +51,39 @@ def test_code_of_the_program_comes_in_between() -> None:
     assert mazurka.explore(program, preemptions=2).verdict == "violated"
 
 
+class Table(MutableMapping[int, int]):
+    """A mapping whose other methods are those of `collections.abc`."""
+
+    def __init__(self, inside: dict[int, int] | None = None) -> None:
+        self.inside = {} if inside is None else inside
+
+    def __getitem__(self, key: int) -> int:
+        return self.inside[key]
+
+    def __setitem__(self, key: int, value: int) -> None:
+        self.inside[key] = value
+
+    def __delitem__(self, key: int) -> None:
+        del self.inside[key]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.inside)
+
+    def __len__(self) -> int:
+        return len(self.inside)
+
+
+def taken(values: Iterable[int]) -> list[int]:
+    found: list[int] = []
+    found.extend(values)
+    return found
+
+
+def search(values: Iterator[list[int]]) -> tuple[bool, list[list[int]]]:
+    """A search takes what it has looked at, and no more."""
+    return [4] in values, list(values)
+
+
 RESULTS: dict[str, Callable[[list[list[int]]], Any]] = {
     "any": lambda lists: any(each for each in lists),
     "sum": lambda lists: sum((each for each in lists), [0]),
@@ -66,6 +99,8 @@ RESULTS: dict[str, Callable[[list[list[int]]], Any]] = {
     "sums": lambda lists: list(itertools.accumulate(lists, initial=[0])),
     "maxima": lambda lists: list(itertools.accumulate(lists, func=max)),
     "arguments": lambda lists: list(itertools.starmap(max, [[1, 2], (3, 4)])),
+    "mappings that a list takes": lambda lists: lists[0] + taken(Table({1: 2})),
+    "one by one": lambda lists: search(each for each in (*lists, [4], [5])),
     "a dictionary": lambda lists: dict([[1, 2], [3, 4]], five=6),
 }
 
@@ -134,28 +169,6 @@ def test_a_change_is_seen(change: Callable[[list[int]], None]) -> None:
     result = mazurka.explore(program, preemptions=1)
     assert result.verdict == "violated"
     assert "len(set(sizes)) == 1" in result.report()
-
-
-class Table(MutableMapping[int, int]):
-    """A mapping whose other methods are those of `collections.abc`."""
-
-    def __init__(self) -> None:
-        self.inside: dict[int, int] = {}
-
-    def __getitem__(self, key: int) -> int:
-        return self.inside[key]
-
-    def __setitem__(self, key: int, value: int) -> None:
-        self.inside[key] = value
-
-    def __delitem__(self, key: int) -> None:
-        del self.inside[key]
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self.inside)
-
-    def __len__(self) -> int:
-        return len(self.inside)
 
 
 def test_methods_of_abstract_classes_read_what_they_are_given() -> None:

@@ -28,10 +28,25 @@ from typing import Any, Final, Self
 from mazurka.runtime.core.insides import is_of_c
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.sites import sites
-from mazurka.runtime.python.callbacks import Stepped, Turns, note_user, runs_code, share
+from mazurka.runtime.python.callbacks import (
+    Stepped,
+    Turns,
+    itself,
+    note_user,
+    runs_code,
+    share,
+)
 from mazurka.runtime.python.calls import FunctionHandle, performers, performs
-from mazurka.runtime.python.catalogue import CALLBACK_AT, LAZY, NUMBERED, PLAIN, CallEffect
+from mazurka.runtime.python.catalogue import (
+    CALLBACK_AT,
+    LAZY,
+    NUMBERED,
+    PLAIN,
+    SIMPLE,
+    CallEffect,
+)
 from mazurka.runtime.python.containers import Part, family, is_built_in, part_of, parts_of, perform
+from mazurka.runtime.python.deep import perform_deep
 from mazurka.runtime.python.iteration.loops import effect_of_step, iterator_of
 from mazurka.runtime.python.iteration.set_order import in_order, is_set, steps_of
 from mazurka.runtime.python.library.counters import is_older_counter
@@ -235,8 +250,9 @@ def chain_lazily(function: Any, site: int, /, sources: Any) -> Any:
 
 
 def call_until(function: Any, site: int, callback: Any, sentinel: Any) -> Any:
-    """Perform `iter(callback, sentinel)`."""
+    """Perform `iter(callback, sentinel)`; C code compares what is returned with the sentinel."""
     place = place_of(site)
+    callback = _read_results(callback, site, sentinel)
     if place not in learned.moving:
         return PassingIterator(function(callback, sentinel), place)
 
@@ -244,6 +260,17 @@ def call_until(function: Any, site: int, callback: Any, sentinel: Any) -> Any:
         return function(_aside(callback, turns), sentinel)  # type: ignore[no-any-return]
 
     return SharedIterator([], site, make, code=True)
+
+
+def _read_results(callback: Any, site: int, sentinel: Any) -> Any:
+    if type(sentinel) in SIMPLE:
+        return callback
+
+    def call_and_read() -> Any:
+        found = callback()
+        return perform_deep((found, sentinel), site, itself, found)
+
+    return call_and_read
 
 
 class PassingIterator(ShownIterator):
