@@ -189,7 +189,7 @@ def operate_unseen(thing: Any, site: int, function: Callable[..., Any], *argumen
         (expressions, "operate", operate_unseen, OPERATORS),
         (deep, "_keeps_attributes", never, NAMESPACE),
         (deep, "expose", nothing, NAMESPACE),
-        (deep, "_fields_of_error", no_names, WRITTEN),
+        (deep, "fields_of_error", no_names, WRITTEN),
     ],
 )
 def test_the_mutant_loses_the_failure(

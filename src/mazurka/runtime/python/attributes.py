@@ -27,6 +27,7 @@ dictionary, too, in the same operation; reading an attribute of a class stays as
 from __future__ import annotations
 
 import _thread
+import builtins
 import threading
 import types
 import weakref
@@ -240,6 +241,13 @@ def home_of(thing: Any, name: str) -> Any:
 
     Returns a tuple of objects where each of them may have the attribute.
     """
+    if isinstance(type(thing).__getattribute__, types.FunctionType):
+        return NOWHERE  # its code says what is found, and is watched
+    return home_found(thing, name)
+
+
+def home_found(thing: Any, name: str) -> Any:
+    """Find the same for a read by C code, `object.__getattribute__`, whatever the class has."""
     kind = type(thing)
     if kind is types.ModuleType:
         value = thing.__dict__.get(name, _MISSING)
@@ -247,10 +255,11 @@ def home_of(thing: Any, name: str) -> Any:
         return NOWHERE if settled else thing
     if issubclass(kind, type):
         return _home_in_class(thing, name)
-    if isinstance(kind.__getattribute__, types.FunctionType):
-        return NOWHERE  # its code says what is found, and is watched
-    if name in learned.moving and is_made(kind):
-        return (thing, *_changeable_bases(kind))
+    if name in learned.moving:
+        if issubclass(kind, super):
+            return _bases_behind(thing) or NOWHERE
+        if is_made(kind):
+            return (thing, *_changeable_bases(kind))
     sort = _sort(kind, name)
     if sort == _INSIDE:
         return INSIDE
@@ -261,6 +270,17 @@ def home_of(thing: Any, name: str) -> Any:
 
 def _changeable_bases(kind: type) -> list[type]:
     return [base for base in kind.__mro__ or () if is_made(base)]
+
+
+def _bases_behind(thing: super) -> tuple[type, ...]:
+    """The classes in which `super().name` is looked for, as far as they can change."""
+    this, kind = (get(thing) for get in _OF_SUPER)
+    bases = ancestors(kind) if kind is not None else ()
+    behind = bases[bases.index(this) + 1 :] if this in bases else ()
+    return tuple(base for base in behind if is_made(base))
+
+
+_OF_SUPER: Final = [vars(super)[name].__get__ for name in ("__thisclass__", "__self_class__")]
 
 
 def _home_in_class(thing: type, name: str) -> Any:
@@ -290,6 +310,9 @@ def home_of_store(thing: Any, name: str) -> Any:
     if kind is types.ModuleType:
         if issubclass(type(thing.__dict__.get(name)), _SETTLED):
             _learn_moving(name)
+        if thing is builtins and not now.alone:
+            reason = "nobody sees which code reads it by its name alone"
+            unobserved.note_code(f"assignment to {name} of builtins", reason)
         return thing
     if issubclass(kind, type):
         if name not in learned.moving and _is_computed_in_class(thing, name):

@@ -33,6 +33,7 @@ from mazurka.runtime.python.opaque import (
     part_of_opaque,
     perform_step,
 )
+from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.sharing.locations import learned
 
 
@@ -285,6 +286,21 @@ def perform_through(
         elif runs_code(value) and _is_source(value):
             changed[index] = Stepped(value, site, turns)
     return turns.perform(function, *changed, **named)
+
+
+def perform_steps(
+    parts: Sequence[Part],
+    site: int,
+    function: Any,
+    arguments: tuple[Any, ...],
+    named: dict[str, Any],
+    sources: slice,
+) -> Any:
+    """Call a C function as one access, or as several if it goes through Python code; `sources` are
+    the arguments that it goes through."""
+    if any(map(runs_code, arguments[sources])):
+        return perform_through(parts, site, function, arguments, named, sources)
+    return perform_in_turns(parts, site, function, *arguments, **named)
 
 
 def _is_source(value: Any) -> bool:

@@ -77,8 +77,10 @@ DESCRIPTORS: Final = frozenset({types.MethodDescriptorType, types.WrapperDescrip
 CachedFunction: Final[Any] = type(functools.lru_cache(len))
 SIMPLE: Final = frozenset({int, float, complex, str, bytes, bool, type(None)})
 """Types of values that hold nothing: an operator on two of them touches nothing."""
+DATA: Final = frozenset({*SIMPLE, tuple, frozenset, range, slice})
+"""Types of values that hold nothing, or nothing that changes."""
 PLAIN: Final = frozenset(
-    {*SIMPLE, type(...), tuple, frozenset, range, slice}
+    {*DATA, type(...)}
     | {type, types.FunctionType, *BUILT_IN, types.MethodType, types.ModuleType}
     | {type(NotImplemented), *DESCRIPTORS, types.MethodWrapperType, object, super, property}
     | {staticmethod, classmethod, functools.partial, types.CodeType}
@@ -146,7 +148,7 @@ _BYTES: Final = _methods(
 _DICT: Final = _methods(
     (How.READ_ALL, "copy __or__ __ror__ __copy__ most_common elements total"),
     (How.CHANGE, "update clear __ior__ move_to_end subtract"),
-    (None, "keys values items fromkeys __missing__"),
+    (None, "keys values items fromkeys"),
     (How.LOOK, "__len__ __contains__"),
     (How.READ, "get __getitem__"),
     (How.WRITE, "__setitem__"),
@@ -179,19 +181,24 @@ READS_DEEPLY: Final = frozenset(
 """Methods of all objects that read what is in a container, and in containers among that."""
 OF_ALL_OBJECTS: Final = frozenset(dir(object))
 """Methods that all objects have; `object` itself, which is a class, has more: `object.__or__`."""
-_ASIDE: Final = frozenset({"__iter__", "__reversed__", "__init__", "__class_getitem__"})
-"""Methods of containers that have models of their own."""
+ASIDE: Final = READS_DEEPLY | {
+    *("__iter__", "__reversed__", "__init__", "__missing__", "__sizeof__", "__dir__"),
+    *("__getattribute__", "__setattr__", "__delattr__"),
+    *("__reduce__", "__reduce_ex__", "__getstate__"),
+    *("__new__", "__class_getitem__", "__init_subclass__", "__subclasshook__"),
+}
+"""Methods of containers that have models of their own, or are those of a class."""
 
 
 def method_effect(container: Any, name: str) -> How | None:
     """Tell what a C method of a built-in container does to it; one without a row changes it.
 
-    None if it touches nothing, or is a method that all objects have.
+    None if it touches nothing, or has a model of its own (`special_methods`).
     """
-    found = METHODS[container].get(name, _ASIDE)
+    found = METHODS[container].get(name, ASIDE)
     if isinstance(found, How) or found is None:
         return found
-    return None if name in _ASIDE or name in OF_ALL_OBJECTS else How.CHANGE
+    return None if name in ASIDE else How.CHANGE
 
 
 TAKES_ELEMENTS: Final = frozenset({"extend", "extendleft", "update"})
@@ -273,6 +280,7 @@ class CallEffect(Enum):
     """It is a weak reference, and gives its object."""
     LISTS_ATTRIBUTES = auto()
     SHOWS_ATTRIBUTES = auto()
+    READS_ITEM = auto()
     READS_ATTRIBUTE = auto()
     READS_STATIC_ATTRIBUTE = auto()
     READS_OWN_ATTRIBUTE = auto()
@@ -363,6 +371,7 @@ ROWS: Final[tuple[tuple[CallEffect, tuple[Any, ...]], ...]] = (
     (CallEffect.MAKES_REFERENCE, (weakref.ref, weakref.proxy)),
     (CallEffect.LISTS_ATTRIBUTES, (dir, object.__dir__, type.__dir__)),
     (CallEffect.SHOWS_ATTRIBUTES, (vars,)),
+    (CallEffect.READS_ITEM, (operator.getitem,)),
     (CallEffect.READS_ATTRIBUTE, (getattr,)),
     (CallEffect.READS_STATIC_ATTRIBUTE, (inspect.getattr_static,)),
     (CallEffect.READS_OWN_ATTRIBUTE, (object.__getattribute__, type.__getattribute__)),
@@ -407,7 +416,7 @@ _THROUGH_ARGUMENTS: Final = frozenset(
     {"join", "fromkeys", "writelines", "writerows", "extend", "extendleft", "update", "subtract"}
     | {"union", "intersection", "difference", "symmetric_difference", "isdisjoint", "issubset"}
     | {"intersection_update", "difference_update", "symmetric_difference_update", "issuperset"}
-    | {"__iadd__", "__ior__", "from_iterable", "fromlist", "writerow"}
+    | {"__iadd__", "__ior__", "__setitem__", "from_iterable", "fromlist", "writerow"}
 )
 """Methods that go through what they are given."""
 _FIRST_ASKED: Final = {bytes: ("__bytes__", "__index__"), bytearray: ("__index__",)}
@@ -484,7 +493,7 @@ def touches_no_argument(kind: type, method: str) -> bool:
     """Tell whether a method of values of a type takes nothing but values: `text.split(",")`."""
     if kind is str:
         return method in _OF_TEXT_ALONE
-    return kind in (int, float, complex, bool, range, slice) or method in OF_ALL_OBJECTS
+    return kind in (int, float, complex, bool, range, slice)
 
 
 # -- Python code of the library that is not rewritten --------------------------------------------

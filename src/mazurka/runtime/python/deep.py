@@ -46,7 +46,7 @@ from mazurka.runtime.python.opaque import hides_state, opaque_parts
 from mazurka.runtime.python.reentry import perform_split
 from mazurka.runtime.python.variables import variable_at
 from mazurka.runtime.python.wrappers import is_wrapper, looks_up_in_c
-from mazurka.runtime.sharing.accesses import DataAccess, How, Read, Together
+from mazurka.runtime.sharing.accesses import DataAccess, How, Read, Together, Write
 from mazurka.runtime.sharing.locations import points
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import names as all_names
@@ -75,10 +75,10 @@ _keeping: dict[type, bool] = {}
 def is_read_inside(value: Any) -> bool:
     """Tell whether C code that compares a value, or writes it out, reads what is in it."""
     kind = type(value)
-    return issubclass(kind, tuple) or bool(_fields_of_error(kind)) or _keeps_attributes(kind)
+    return issubclass(kind, tuple) or bool(fields_of_error(kind)) or _keeps_attributes(kind)
 
 
-def _fields_of_error(kind: type) -> tuple[str, ...]:
+def fields_of_error(kind: type) -> tuple[str, ...]:
     """Name the attributes that C code keeps in exceptions of a type, and writes out."""
     found = _fields.get(kind)
     if found is None:
@@ -111,7 +111,8 @@ def _keeps_attributes(kind: type) -> bool:
 
 def _is_taken_apart(kind: type) -> bool:
     """Tell whether `pickle` takes objects of a type apart; it names classes and functions."""
-    if is_value(kind) or not is_made(kind) or issubclass(kind, (type, *COMPUTED)):
+    is_error = issubclass(kind, BaseException)  # C code hands out their dictionaries
+    if is_value(kind) or issubclass(kind, (type, *COMPUTED)) or not (is_error or is_made(kind)):
         return False
     return kind not in SYNCHRONIZING
 
@@ -119,10 +120,12 @@ def _is_taken_apart(kind: type) -> bool:
 class DeepReach:
     """The containers and attributes of objects that an operation reaches."""
 
-    def __init__(self, attributes: Attributes, how: How, apart: bool) -> None:
+    def __init__(self, attributes: Attributes, how: How, apart: bool, writes: bool) -> None:
         self._attributes = attributes
         self._how = how
         self._apart = apart
+        self.writes = writes
+        """Whether the attributes are written."""
         self.parts: list[Part] = []
         self.variables: list[tuple[Any, str]] = []
         self._known: set[int] = set()
@@ -159,7 +162,7 @@ class DeepReach:
     def _find_attributes(self, value: Any) -> bool:
         """Add the attributes of an object that are read; tell whether any are."""
         kind = type(value)
-        wanted = [*self._attributes(value), *_fields_of_error(kind)]
+        wanted = [*self._attributes(value), *fields_of_error(kind)]
         whole = _keeps_attributes(kind)
         if self._apart and _is_taken_apart(kind):
             wanted += [name for name, _ in slots(kind)]
@@ -186,7 +189,8 @@ class DeepReach:
                 continue
             space = space_of(value) if is_entry(value, name) else None
             if space is not None:
-                self.parts.append((space, dict, How.READ, name))
+                how = How.WRITE if self.writes else How.READ
+                self.parts.append((space, dict, how, name))
             elif home is value:
                 self.variables.append((value, name))
             else:
@@ -216,16 +220,18 @@ def perform_deep(
     attributes: Attributes = lambda thing: (),
     how: How = How.READ_ALL,
     apart: bool = False,
+    writes: bool = False,
     named: Mapping[str, Any] = MappingProxyType({}),
 ) -> Any:
     """Perform an operation that reads or changes (`how`) values and all in them, as one access.
 
-    With `apart`, it reads all attributes of the objects among them, as `pickle` does.  Arguments
-    that the program gives by name are in `named`: they may be called like those here.
+    With `apart`, it reads all attributes of the objects among them, as `pickle` does.  With
+    `writes`, it writes those attributes that it reaches by name.  Arguments that the program gives
+    by name are in `named`: they may be called like those here.
     """
     if session.current.ident != get_ident():
         return action(*arguments, **named)
-    reach = DeepReach(attributes, how, apart)
+    reach = DeepReach(attributes, how, apart, writes)
     reach.find(values)
 
     def stand() -> list[PendingAccess]:
@@ -253,16 +259,18 @@ def _stand_before(reach: DeepReach, more: Sequence[Part], site: int) -> list[Pen
         if session.current.over:
             continue
         if site in points and not now.alone:
-            operations.append(Read(variable(), site))
+            kind = Write if reach.writes else Read
+            operations.append(kind(variable(), site))
             locations.append(location)
         else:
-            location.use(site, False)
+            location.use(site, reach.writes)
     if operations:
         session.current.point(operations[0] if len(operations) == 1 else Together(operations))
         for access in pending:
             access.begin()
         for location in locations:
-            location.use_at_point(site, False)
+            location.use_at_point(site, reach.writes)
+            location.shared.state += reach.writes
     return pending
 
 
@@ -284,5 +292,14 @@ def take_apart(function: Any, site: int, /, *arguments: Any) -> Any:
     def asked(value: Any) -> Sequence[str]:
         return names if value is thing else ()
 
-    apart = issubclass(kind, BaseException)  # C code hands out their dictionaries
-    return perform_deep((thing,), site, function, *arguments, attributes=asked, apart=apart)
+    more = opaque_parts((thing,))
+    space = None
+    if session.current.ident == get_ident() and not is_value(kind) and not issubclass(kind, type):
+        expose(thing)  # C code hands out the dictionary
+        space = space_of(thing)
+    if space is not None:
+        more.append((space, dict, How.LOOK, None))
+    apart = issubclass(kind, BaseException)
+    return perform_deep(
+        (thing,), site, function, *arguments, more=more, attributes=asked, apart=apart
+    )

@@ -1,31 +1,26 @@
 """Subscripts, operators, comparisons and tests: expressions that access containers.
 
 A value that is no built-in container passes after one lookup in a table.
-
-For a key that is not there, a `defaultdict` calls its factory.  If that is code of the program,
-other threads may run between looking the key up and adding it.  If it is C code (`list`, the
-`__next__` of a counter), the subscript is one access, with all that the factory may change.
 """
 
 from __future__ import annotations
 
 import operator
 from _thread import get_ident
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from sys import getrefcount
-from types import FunctionType, GeneratorType, MethodWrapperType, ModuleType
+from types import GeneratorType, ModuleType
 from typing import Any, Final, TypeAlias
 
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import sites
-from mazurka.runtime.primitives.lock import Lock
 from mazurka.runtime.python import callbacks, containers
 from mazurka.runtime.python.callbacks import search_through
-from mazurka.runtime.python.calls import FunctionHandle, receive, receive_published
-from mazurka.runtime.python.catalogue import ASKS, BUILT_IN, METHODS, PLAIN, SIMPLE, VIEWS
+from mazurka.runtime.python.calls import receive
+from mazurka.runtime.python.catalogue import ASKS, METHODS, PLAIN, SIMPLE, VIEWS
 from mazurka.runtime.python.containers import (
     UNKNOWN,
     Part,
@@ -38,15 +33,14 @@ from mazurka.runtime.python.deep import is_read_inside, perform_deep
 from mazurka.runtime.python.elements import come_one_by_one, is_gone_through
 from mazurka.runtime.python.iteration.loops import read_whole
 from mazurka.runtime.python.iteration.set_order import call_in_order, is_set
-from mazurka.runtime.python.library.dates import follow_clock
 from mazurka.runtime.python.library.views import watch_view
 from mazurka.runtime.python.methods import augment_container, compares_in_python, search_list
+from mazurka.runtime.python.missing_keys import makes_new, read_or_make
 from mazurka.runtime.python.opaque import (
     asked_parts,
     hides_state,
     is_done_by_c,
     is_iterator,
-    opaque_parts,
     operate,
     parts_of_operands,
 )
@@ -79,25 +73,9 @@ def read_item(thing: Any, key: Any, site: int) -> Any:
         found = containers.family_of(kind)
     if found not in METHODS or not containers.is_built_in(kind, "__getitem__"):
         return _read_view(thing, key, site) if found in VIEWS else thing[key]
-    if found is dict and kind is not dict:
-        if runs_code_for_new(thing):
-            return _read_or_run(thing, key, site)
-        if issubclass(type(thing), defaultdict) and thing.default_factory is not None:
-            return read_or_make(thing, key, site)
+    if found is dict and kind is not dict and makes_new(thing):
+        return read_or_make(thing, key, site)
     return perform((thing, found, How.READ, key), site, operator.getitem, thing, key)
-
-
-def _read_or_run(table: Any, key: Any, site: int) -> Any:
-    """`table[key]`, where Python code makes the value of a key that is not there."""
-    part = (table, dict, How.READ, key)
-    found = perform(part, site, dict.get, table, key, UNKNOWN)
-    if found is not UNKNOWN:
-        return found
-    if isinstance(type(table).__missing__, FunctionType):
-        return type(table).__missing__(table, key)
-    value = receive(table.default_factory())
-    write_item(value, table, key, site)
-    return value
 
 
 def _read_view(view: Any, key: Any, site: int) -> Any:
@@ -474,67 +452,3 @@ def match_attribute(look: Callable[[], Any]) -> None:
         return
     if not issubclass(type(owner), (type, ModuleType)) and not now.alone:
         unobserved.note("an attribute in a pattern")
-
-
-_C_FACTORIES: Final = frozenset({*BUILT_IN, MethodWrapperType, FunctionHandle, type(None)})
-"""Types of factories that are C code."""
-
-
-def runs_code_for_new(table: Any) -> bool:
-    """Tell whether Python code makes the value of a key that is not in a dictionary."""
-    if isinstance(getattr(type(table), "__missing__", None), FunctionType):
-        return True
-    return issubclass(type(table), defaultdict) and _runs_code(table.default_factory)
-
-
-def _runs_code(factory: Any) -> bool:
-    kind = type(factory)
-    if kind in _C_FACTORIES:
-        return False
-    if kind is partial:
-        return _runs_code(factory.func)
-    if factory is Lock:  # it stands for C code
-        return False
-    if issubclass(kind, type):
-        return any(type(getattr(factory, name)) is FunctionType for name in ("__init__", "__new__"))
-    return True
-
-
-def read_or_make(table: defaultdict[Any, Any], key: Any, site: int) -> Any:
-    """`table[key]`, where C code makes the value of a key that is not there."""
-    factory: Any = table.default_factory
-    parts: list[containers.Part] = [(table, dict, How.ENSURE, key)]
-    if type(factory) is not type:
-        if type(factory) is FunctionHandle:
-            factory = factory.function
-        parts += _changed_by(factory)
-        if type(factory) in BUILT_IN:
-            factory = follow_clock(factory) or factory
-    if session.current.ident != get_ident():
-        return _get_or_add(table, key, factory, receive)
-    pending = containers.approach_all(parts, site)
-    try:
-        return _get_or_add(table, key, factory, receive_published if pending else receive)
-    finally:
-        for access in pending:
-            access.settle()
-
-
-def _changed_by(factory: Any) -> list[containers.Part]:
-    """Describe accesses to all that a factory of C code may change."""
-    values: list[Any] = []
-    while type(factory) is partial:
-        values += [*factory.args, *factory.keywords.values()]
-        factory = factory.func
-    values.append(getattr(factory, "__self__", None))
-    families = [(value, containers.family_of(type(value))) for value in values]
-    touched = [(value, found, How.CHANGE, None) for value, found in families if found in METHODS]
-    return [*touched, *opaque_parts(values)]
-
-
-def _get_or_add(table: Any, key: Any, factory: Any, name: Callable[[Any], Any]) -> Any:
-    value = dict.get(table, key, UNKNOWN)
-    if value is UNKNOWN:
-        value = name(factory())
-        table[key] = value
-    return value

@@ -12,7 +12,7 @@ import copyreg
 import operator
 import sys
 from _thread import get_ident
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from functools import partial
 from operator import attrgetter, itemgetter, methodcaller
@@ -34,10 +34,11 @@ from weakref import ref
 from mazurka.runtime.core.insides import ancestors, is_of_c, names_in_class
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.python import catalogue, methods, opaque, reflection
-from mazurka.runtime.python.attributes import parts_of_names
+from mazurka.runtime.python import catalogue, methods, opaque, reflection, special_methods
+from mazurka.runtime.python.attributes import COMPUTED, parts_of_names
 from mazurka.runtime.python.callbacks import (
     itself,
+    perform_steps,
     perform_through,
     runs_code,
     show_generators,
@@ -103,21 +104,6 @@ _Named: TypeAlias = dict[str, Any]
 # -- effects -------------------------------------------------------------------------------------
 
 
-def _perform(
-    parts: list[Part],
-    site: int,
-    function: Any,
-    arguments: _Arguments,
-    named: _Named,
-    sources: slice,
-) -> Any:
-    """Call a function as one access, or as several if it goes through Python code; `sources` are
-    the arguments that it goes through."""
-    if any(map(runs_code, arguments[sources])):
-        return perform_through(parts, site, function, arguments, named, sources)
-    return perform_in_turns(parts, site, function, *arguments, **named)
-
-
 @performs(CallEffect.LOOKS)
 def look(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """Call a function that looks at what is in containers."""
@@ -159,7 +145,7 @@ def read(function: Callable[..., Any], site: int, /, *arguments: Any, **named: A
             return perform_deep(arguments, site, action, *arguments, more=more, named=named)
         return function(*before, come_one_by_one(function, *pairs, site), **named)
     sources = sources if len(arguments) > 1 and parts else catalogue.NONE
-    return _perform(parts, site, action, arguments, named, sources)
+    return perform_steps(parts, site, action, arguments, named, sources)
 
 
 @performs(CallEffect.READS_DEEPLY)
@@ -230,7 +216,7 @@ def change_first(function: Callable[..., Any], site: int, /, *arguments: Any, **
     parts += parts_of(arguments[1:])
     if through:
         parts += iterator_parts(arguments[1:])
-    return _perform(parts, site, function, arguments, named, sources)
+    return perform_steps(parts, site, function, arguments, named, sources)
 
 
 @performs(CallEffect.TOUCHES_ALL)
@@ -240,9 +226,15 @@ def touch_all(function: Callable[..., Any], site: int, /, *arguments: Any, **nam
 
 
 def _touch_deeply(
-    parts: list[Part], function: Any, site: int, arguments: _Arguments, named: _Named
+    parts: list[Part],
+    function: Any,
+    site: int,
+    arguments: _Arguments,
+    named: _Named,
+    inside: Sequence[Any] = (),
 ) -> Any:
-    values = (*arguments, *named.values())
+    """Call C code that may change what it is given, and the attributes of those `inside`."""
+    values = (*inside, *arguments, *named.values())
     note_generators(function, values, site)
     more = [*parts, *opaque_parts(values)]
     how, apart = How.CHANGE, not now.alone and is_foreign(function)
@@ -291,7 +283,7 @@ def _touch_shallowly(
     if not through:
         note_generators(function, values, site)
     sources = catalogue.sources_of(function, arguments) if through else catalogue.NONE
-    return _perform(parts, site, function, arguments, named, sources)
+    return perform_steps(parts, site, function, arguments, named, sources)
 
 
 @performs(CallEffect.MAKES_ITERATOR)
@@ -419,12 +411,17 @@ def _call_built_in(function: Any, site: int) -> Any:
     if found in METHODS:
         if catalogue.method_effect(found, name) is not None:
             return methods.bind_method(function, owner, found, name, site)
+        special = special_methods.choose_of_container(function, owner, name, site)
+        if special is not None:
+            return special
     elif found in catalogue.VIEWS:
         if name == "run":
             return partial(_run_in_context, function, site)
         if found is memoryview and name in views.RELEASING:
             return partial(views.release, function, owner, site)
         return partial(_call_view, function, owner, site)
+    if name in catalogue.READS_DEEPLY and _is_read_by_slots(owner, found):
+        return partial(_read_owner_deeply, function, site)
     if type(owner) in (str, bytes) and name in ("join", "format", "format_map"):
         if name != "join":
             return _format(function, owner, site)
@@ -447,9 +444,13 @@ def _call_built_in(function: Any, site: int) -> Any:
         return partial(list_attributes, function, site)
     if name in catalogue.SEARCHES and issubclass(type(owner), tuple):
         return partial(_search_tuple, function, site)
+    if issubclass(type(owner), BaseException):
+        return special_methods.choose_of_error(function, name, site)
     if opaque.is_opaque(owner):
+        if name in catalogue.OF_ALL_OBJECTS and not _is_own_of_c(type(owner), name):
+            return function
         return _call_opaque(function, owner, site)
-    if found is not None or issubclass(type(owner), BaseException):
+    if found is not None:
         return function
     if catalogue.touches_no_argument(type(owner), name):
         return function
@@ -474,8 +475,6 @@ def _run_in_context(function: Any, site: int, /, *arguments: Any, **named: Any) 
 
 def _call_opaque(function: Any, owner: Any, site: int) -> Any:
     """A method of an object whose state nobody sees: it may change it."""
-    if function.__name__ in catalogue.OF_ALL_OBJECTS:
-        return function
     if type(owner) is DirEntry:
         return partial(files.use_entry, function, site)
     unobserved.meet(type(owner))
@@ -493,6 +492,18 @@ def _call_opaque(function: Any, owner: Any, site: int) -> Any:
     return partial(_move, function, site)
 
 
+def _is_own_of_c(kind: type, name: str) -> bool:
+    """Tell whether C code of a type does what a method of that name does for all objects."""
+    return any(opaque.is_done_by_c(kind, asked) for asked in _ASKED.get(name, (name,)))
+
+
+_ASKED: Final = {
+    "__format__": ("__format__", "__str__", "__repr__"),
+    "__str__": ("__str__", "__repr__"),
+}
+"""Methods of all objects that ask others."""
+
+
 def _move(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
     named = dict(zip(named, handles(named.values(), site), strict=True))
     arguments = tuple(handles(arguments, site))
@@ -504,7 +515,10 @@ def _move(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
     if type(function.__self__).__module__ == "_csv" and arguments:
         return _write_rows(owner, function, site, *arguments)
     if function.__name__ not in catalogue.READS_ARGUMENTS:
-        return _touch_deeply(owner, function, site, arguments, named)
+        # `__init__` fills the dictionary of a namespace; other methods leave it to the program.
+        is_special = function.__name__.startswith("__")
+        inside = [function.__self__] if is_special and is_read_inside(function.__self__) else []
+        return _touch_deeply(owner, function, site, arguments, named, inside)
     through = function.__name__ in catalogue.WRITES_LINES
     return _touch_shallowly(owner, function, site, arguments, named, through)
 
@@ -531,7 +545,8 @@ def _call_value(function: Any, site: int, /, *arguments: Any, **named: Any) -> A
 
 def _call_view(function: Any, view: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
     """A method of a view of some container."""
-    parts = [part for value in (view, *arguments) if (part := part_of(value, How.READ_ALL))]
+    how = How.CHANGE if function.__name__ in _CHANGING else How.READ_ALL
+    parts = [*parts_of((view,), how), *parts_of(arguments)]
     return views.watch_view(perform_all(parts, site, function, *arguments, **named))
 
 
@@ -558,23 +573,46 @@ def _call_bound_slot(function: Any, site: int) -> Any:
     if name == "__call__" and not issubclass(type(owner), type):
         return call(owner, site) if _calls_first(type(owner)) else function
     found = family(owner)
-    is_read = found is not None or issubclass(type(owner), tuple) or is_read_inside(owner)
-    if name in catalogue.READS_DEEPLY and is_read:
+    if name in catalogue.READS_DEEPLY and _is_read_by_slots(owner, found):
         return partial(_read_owner_deeply, function, site)
-    if found in METHODS:
-        if catalogue.method_effect(found, name) is not None:
+    maker = function.__objclass__
+    if maker is object or maker is ref or issubclass(maker, COMPUTED):
+        asks_c = name in _ASKED and _is_own_of_c(type(owner), name)
+        return _call_opaque(function, owner, site) if asks_c else function
+    if found is not None:
+        if found in METHODS and catalogue.method_effect(found, name) is not None:
             return methods.bind_method(function, owner, found, name, site)
-        if name in ("__iter__", "__reversed__"):
-            return lambda: iterators.iterator_over(
-                owner, site, function(), name == "__iter__", own=True
-            )
-        if name == "__init__":
-            return partial(methods.initialize, function, owner, found, site)
-    if name == "__next__" and is_iterator(owner):
-        return partial(opaque.perform_step, function, site, owner)
-    if name in _CHANGING:
-        progress()
-    return function
+        special = special_methods.choose_of_container(function, owner, name, site)
+        return special or partial(_call_view, function, owner, site)
+    if is_iterator(owner):
+        if name == "__iter__":
+            return function
+        if name == "__next__":
+            return partial(opaque.perform_step, function, site, owner)
+    if catalogue.is_value(maker):
+        return _call_slot_of_value(function, maker, name, site)
+    if issubclass(type(owner), BaseException):
+        return special_methods.choose_of_error(function, name, site)
+    return _call_opaque(function, owner, site)
+
+
+def _is_read_by_slots(owner: Any, found: Any) -> bool:
+    """Tell whether what compares an object, or writes it out, reads what is in it."""
+    return found is not None or issubclass(type(owner), tuple) or is_read_inside(owner)
+
+
+def _call_slot_of_value(function: Any, kind: type, name: str, site: int) -> Any:
+    """`"%s".__mod__(rows)`: nothing but what it is given can change."""
+    if kind in catalogue.PLAIN and kind not in catalogue.DATA:
+        return function  # functions, classes and descriptors: what they call is observed
+    if name in _READING_ARGUMENTS:
+        reading = read_deeply if kind in SIMPLE else _read_owner_deeply
+        return partial(reading, function, site)
+    return partial(_call_value, function, site)
+
+
+_READING_ARGUMENTS: Final = catalogue.READS_DEEPLY | {"__contains__", "__mod__"}
+"""Special methods of values that read what is in their arguments."""
 
 
 def _calls_first(kind: type) -> bool:
@@ -589,7 +627,7 @@ def _read_owner_deeply(function: Any, site: int, /, *arguments: Any) -> Any:
     return perform_deep((function.__self__, *arguments), site, function, *arguments)
 
 
-_CHANGING: Final = frozenset({"__setitem__", "__delitem__", "__set__", "__delete__"})
+_CHANGING: Final = frozenset({"__setitem__", "__delitem__"})
 
 
 @calls_kind(*catalogue.DESCRIPTORS)
@@ -599,11 +637,12 @@ def _call_unbound(function: Any, site: int) -> Any:
     if kind in METHODS and catalogue.method_effect(kind, name) is not None:
         return partial(methods.perform_unbound, function, site)
     if kind is object:
+        if name in _ASKED or name == "__sizeof__":
+            return partial(_call_bound, function, site)
         return partial(take_apart, function, site) if name in TAKES_APART else function
-    reads = name in catalogue.READS_DEEPLY or not catalogue.touches_no_argument(kind, name)
-    if kind in METHODS or reads:
-        return partial(_call_bound, function, site)
-    return function
+    if catalogue.touches_no_argument(kind, name) and name not in catalogue.READS_DEEPLY:
+        return function
+    return partial(_call_bound, function, site)
 
 
 def _call_bound(function: Any, site: int, thing: Any, /, *arguments: Any, **named: Any) -> Any:

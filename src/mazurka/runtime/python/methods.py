@@ -25,7 +25,13 @@ from mazurka.runtime.core.insides import elements
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python import catalogue, containers
-from mazurka.runtime.python.callbacks import Stepped, perform_through, runs_code, show_generators
+from mazurka.runtime.python.callbacks import (
+    Stepped,
+    perform_through,
+    runs_code,
+    show_generators,
+    step_through,
+)
 from mazurka.runtime.python.calls import call, controlled
 from mazurka.runtime.python.catalogue import COMPARES, LISTS, METHODS, SEARCHES, SYNCHRONIZING
 from mazurka.runtime.python.containers import UNKNOWN, Family, Part, known_family, use_alone
@@ -34,6 +40,7 @@ from mazurka.runtime.python.elements import are_at_hand, hold_pairs
 from mazurka.runtime.python.elements import sort as sort_alone
 from mazurka.runtime.python.iteration.loops import iterate, unpack
 from mazurka.runtime.python.iteration.set_order import call_in_order, is_set, take_first
+from mazurka.runtime.python.missing_keys import makes_new, read_or_make
 from mazurka.runtime.python.opaque import iterator_parts
 from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.python.variables import read_attribute
@@ -113,6 +120,8 @@ def perform_method(
     if session.current.ident != get_ident():
         return action(*arguments, **named)
     built_on, name, how, writing, alone = plan
+    if name == "__getitem__" and built_on is dict and len(arguments) == 1 and makes_new(container):
+        return read_or_make(container, arguments[0], site)
     if name in _ORDERED:
         action = _order_sets(action, container, plan, arguments)
     if alone and use_alone(container, site, writing):
@@ -125,8 +134,11 @@ def perform_method(
         arguments = show_generators(arguments, site)
     key = arguments[0] if arguments else None
     parts: list[Part] = [(container, built_on, how, key)]
-    if not alone:
-        if built_on in LISTS and name in COMPARES and _is_compound(key):
+    if not alone and (name != "__setitem__" or type(key) is slice):
+        if name == "join" and not are_at_hand(key):
+            key = list(step_through(key, site))
+            arguments = (key,)
+        if name == "join" or (built_on in LISTS and name in COMPARES and _is_compound(key)):
             return perform_deep((container, key), site, action, *arguments, more=parts, named=named)
         if built_on is dict and arguments and hold_pairs(key) and are_at_hand(key):
             return perform_deep(arguments, site, action, *arguments, more=parts, named=named)
@@ -197,20 +209,6 @@ def perform_unbound(function: Any, site: int, thing: Any, /, *arguments: Any, **
         function.__get__(thing, type(thing)), thing, function.__objclass__, function.__name__, site
     )
     return method(*arguments, **named)
-
-
-def initialize(
-    action: Any, container: Any, built_on: Family, site: int, /, *arguments: Any, **named: Any
-) -> Any:
-    """`container.__init__(elements)`: it is filled as by `update` or `extend`.  All but a
-    dictionary are emptied before."""
-    plan = plan_of(built_on, "update" if built_on in (dict, set) else "extend")
-    assert plan is not None, "containers can be filled"
-    if built_on is not dict and not all(map(are_at_hand, arguments)):
-        clear = plan_of(built_on, "clear")
-        assert clear is not None, "and emptied"
-        perform_method(_c_method(container, built_on, "clear"), container, clear, site)
-    return perform_method(action, container, plan, site, *arguments, **named)
 
 
 _ONE: Final = {"extend": "append", "extendleft": "appendleft"}

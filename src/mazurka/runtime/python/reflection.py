@@ -27,6 +27,12 @@ from mazurka.runtime.python.variables import read_attribute, read_dict, touch_fo
 from mazurka.runtime.sharing.accesses import How
 
 
+@performs(CallEffect.READS_ITEM)
+def get_item(_: Any, site: int, thing: Any, key: Any, /) -> Any:
+    """`operator.getitem(thing, key)`"""
+    return read_item(thing, key, site)
+
+
 @performs(CallEffect.READS_ATTRIBUTE)
 def get_attribute(_: Any, site: int, thing: Any, name: str, *default: Any) -> Any:
     """`getattr(thing, name)`, `getattr(thing, name, default)`"""

@@ -8,7 +8,7 @@ a location that only this thread has used.
 from __future__ import annotations
 
 from _thread import get_ident
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import CellType, FunctionType, ModuleType
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from mazurka.runtime.python.attributes import (
     NOWHERE,
     Settled,
     approach_entry,
+    home_found,
     home_of,
     is_computed_by_c,
     is_entry,
@@ -92,14 +93,16 @@ def _stand(location: SharedLocation, variable: SharedVariable, site: int, writte
         location.shared.state += 1
 
 
-def touch_attribute(thing: Any, name: str, site: int) -> None:
+def touch_attribute(
+    thing: Any, name: str, site: int, find_home: Callable[[Any, str], Any] = home_of
+) -> None:
     """Note a read of an attribute, or stand before it, wherever the attribute lives."""
     if is_field(type(thing), name):
         approach((thing, None, How.READ_ALL, None), site)
         return
     if name == "__dict__":
         attributes.expose(thing)
-    home = home_of(thing, name)
+    home = find_home(thing, name)
     if home is NOWHERE:
         seen = known(id(thing))
         if seen is not None:
@@ -118,14 +121,7 @@ def touch_attribute(thing: Any, name: str, site: int) -> None:
 
 def touch_found(thing: Any, name: str, site: int) -> None:
     """Note a read of an attribute as `object.__getattribute__` performs it."""
-    if name == "__dict__":
-        attributes.expose(thing)
-    elif is_field(type(thing), name):
-        approach((thing, None, How.READ_ALL, None), site)
-    elif not (
-        learned.moving and is_entry(thing, name) and approach_entry(thing, name, site, How.READ)[0]
-    ):
-        touch(see(thing), name, site, False)
+    touch_attribute(thing, name, site, home_found)
 
 
 def _touch_several(asked: list[Seen], name: str, site: int) -> None:
@@ -392,6 +388,34 @@ def _touch_with_entry(seen: Seen, name: str, site: int, entry: Part) -> PendingA
         location.use_at_point(site, True)
         location.shared.state += 1
     return pending[0] if pending else None
+
+
+def write_fields(
+    thing: Any,
+    names: Sequence[str],
+    site: int,
+    action: Callable[..., Any],
+    /,
+    *given: Any,
+    **named: Any,
+) -> Any:
+    """Call C code that writes several variables of an object, as one operation."""
+    run = session.current
+    if run.ident != get_ident() or run.over:
+        return action(*given, **named)
+    seen = see(thing)
+    found = [variable_at(seen, name) for name in names]
+    run.running.rounds = None
+    now.idle = 0
+    if site in points and not now.alone:
+        run.point(Together([Write(variable(), site) for _, variable in found]))
+        for location, _ in found:
+            location.use_at_point(site, True)
+            location.shared.state += 1
+    else:
+        for location, _ in found:
+            location.use(site, True)
+    return action(*given, **named)
 
 
 def delete_attribute(thing: Any, name: str, site: int) -> None:

@@ -23,6 +23,7 @@ from hidden_files import FILES, WITHOUT_LOCK
 from hidden_insides import INSIDES
 from hidden_library import LIBRARY
 from hidden_process import PROCESS
+from hidden_special_methods import SPECIAL_METHODS
 from observed_programs import module_of
 
 from mazurka.report.answer import HOLDS, INCONCLUSIVE, VIOLATED
@@ -56,6 +57,7 @@ def cases(*texts: str) -> Iterator[tuple[str, str, str]]:
 def programs() -> dict[str, tuple[str, str]]:
     """All programs; no variable holds them, or each exploration would go through them."""
     texts = (ATTRIBUTES, BINDINGS, CALLS, CONTAINERS, ELEMENTS, FILES, INSIDES, LIBRARY, PROCESS)
+    texts += (SPECIAL_METHODS,)
     return {name: (definitions, body) for name, definitions, body in cases(*texts)}
 
 
