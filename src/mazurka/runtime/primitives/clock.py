@@ -35,6 +35,7 @@ from mazurka.runtime.core.patches import Patches, bind_as_builtin, is_builtin
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.sites import reckons
 from mazurka.runtime.core.spinning import FOREVER, LEAP, SpinHistory
+from mazurka.runtime.core.travelled_clocks import find_originals, is_travelled
 from mazurka.runtime.primitives.primitive import Primitive
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.sharing.monitoring import unobserved
@@ -57,15 +58,18 @@ def _make_sleep(real: Callable[[float], None]) -> Callable[[float], None]:
 
 
 def make_virtual(
-    real: Callable[..., Any], nanoseconds: bool = False, number: int | None = None
+    real: Callable[..., Any],
+    nanoseconds: bool = False,
+    number: int | None = None,
+    start: Any = None,
 ) -> Callable[[], Any]:
     """Make a clock that shows virtual time; the real one may take the number of a clock."""
     read = real if number is None else partial(real, number)
-    start = read()
+    start = read() if start is None else start
 
     def clock(_module: object, /) -> Any:
         run = session.current
-        if run.ident != get_ident():
+        if run.ident != get_ident() or is_travelled(real, number):
             return read()
         if reckons(_getframe(1)):
             _pass_moment(run)
@@ -189,7 +193,10 @@ def _replace(undo: Patches, settings: ControlSettings) -> list[tuple[Any, Any]]:
     if wall is None:
         wall = make_virtual(_time_of_day)
     undo.append(_forget)
-    return [*found, *_of_day(wall), *_by_number()]
+    originals = [
+        (real, make_virtual(real, in_ns, start=at)) for real, in_ns, at in find_originals()
+    ]
+    return [*found, *_of_day(wall), *_by_number(), *originals]
 
 
 _time_of_day: Final = time.time
