@@ -73,6 +73,9 @@ class Failing:
     schedule: tuple[int, ...]
     """Moves; without nondeterministic steps, the numbers of threads."""
     preemptions: int
+    taken: tuple[int, ...] = ()
+    """The schedule of the run that failed, if the other one is only equivalent to it: where what a
+    run sees is ordered by nothing, such as the end of an object, an equivalent one may pass."""
 
 
 @dataclass(kw_only=True)

@@ -23,7 +23,7 @@ from mazurka.runtime.exploring.guard import (
     find_difference,
 )
 from mazurka.runtime.exploring.learning import learn_ahead
-from mazurka.runtime.exploring.minimize import fails_alike, minimize
+from mazurka.runtime.exploring.minimize import Minimal, fails_alike, minimize
 from mazurka.runtime.exploring.observed_program import (
     ObservedProgram,
     RelearnError,
@@ -237,14 +237,14 @@ class Exploration:
         one.
         """
         failed, needs_early = failing.failed, False
-        simplest = minimize(checked, failed, failing.schedule, failing.preemptions)
+        simplest = _minimize(checked, failing)
         if simplest.early:
             patient = self.search_patiently(checked)
             if patient.failures:
                 self.conclude(patient, self.result.not_observed)
                 failing = patient.failures[0]
                 failed = failing.failed
-                simplest = minimize(checked, failed, failing.schedule, failing.preemptions)
+                simplest = _minimize(checked, failing)
             else:
                 needs_early = patient.complete
                 self.result.runs += patient.runs
@@ -304,6 +304,11 @@ class Exploration:
             "nothing is known: the time limit was hit while the first executions showed what the"
             " threads share"
         )
+
+
+def _minimize(program: Runnable, failing: Failing) -> Minimal:
+    """Find the simplest schedule that fails as the one that was found."""
+    return minimize(program, failing.failed, failing.schedule, failing.preemptions, failing.taken)
 
 
 def run_to_explain(program: Runnable, decider: Decider) -> Ended | None:

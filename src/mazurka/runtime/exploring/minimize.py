@@ -137,19 +137,26 @@ def propose_simpler(schedule: Sequence[int]) -> Iterator[list[Segment]]:
 
 
 def minimize(
-    program: Runnable, failed: Failed, schedule: Sequence[int], preemptions: int
+    program: Runnable,
+    failed: Failed,
+    schedule: Sequence[int],
+    preemptions: int,
+    taken: Sequence[int] = (),
 ) -> Minimal:
     """Simplify until nothing simpler fails in the same way, or the effort or the time is spent.
 
-    A schedule with fewer early timeouts is simpler than any with more.
+    A schedule with fewer early timeouts is simpler than any with more.  If the first one does not
+    fail, the one that the failing run has taken is simplified instead.
     """
     deadline = time.perf_counter() + MOST_SECONDS
     known = Known()
     first = PlannedRun(split_segments(schedule))
     try:
-        program.run(first)
+        ended = program.run(first)
     except OutOfTime:
         return Minimal(tuple(schedule), preemptions, 0, 1)
+    if taken and not any(fails_alike(failed, again) for again in ended.failures):
+        return minimize(program, failed, taken, preemptions)
     known.add(first)
     best = Minimal(tuple(schedule), preemptions, first.early, 1)
     runs, improved = 1, True

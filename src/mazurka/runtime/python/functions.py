@@ -80,7 +80,7 @@ from mazurka.runtime.python.library import files, views
 from mazurka.runtime.python.library.caches import call_cached
 from mazurka.runtime.python.library.databases import use_database
 from mazurka.runtime.python.library.dates import follow_clock
-from mazurka.runtime.python.library.weak_references import make_reference
+from mazurka.runtime.python.library.weak_references import call_bound_reference, make_reference
 from mazurka.runtime.python.opaque import (
     asked_parts,
     is_iterator,
@@ -571,7 +571,10 @@ def _call_bound_slot(function: Any, site: int) -> Any:
     if name in reflection.BOUND:
         return partial(reflection.BOUND[name], function, site)
     if name == "__call__" and not issubclass(type(owner), type):
-        return call(owner, site) if _calls_first(type(owner)) else function
+        if _calls_first(type(owner)):
+            return call(owner, site)
+        is_reference = issubclass(type(owner), ref)
+        return partial(call_bound_reference, function, site) if is_reference else function
     found = family(owner)
     if name in catalogue.READS_DEEPLY and _is_read_by_slots(owner, found):
         return partial(_read_owner_deeply, function, site)

@@ -158,4 +158,5 @@ class GraphSearch(BoundedSearch):
             super().note_failures(end)
             return
         for failed in new:
-            self.explored.add(Failing(failed, self.graph.expand(schedule), preemptions))
+            cheapest, taken = self.graph.expand(schedule), tuple(self.schedule)
+            self.explored.add(Failing(failed, cheapest, preemptions, taken))

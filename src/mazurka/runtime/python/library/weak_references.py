@@ -132,7 +132,15 @@ def follow_proxy(proxy: Any) -> Any:
 @performs(CallEffect.FOLLOWS_REFERENCE)
 def call_reference(reference: Any, _site: int, /, *arguments: Any, **named: Any) -> Any:
     """`reference()`"""
-    target = reference(*arguments, **named)
+    return _note_call(reference, reference(*arguments, **named))
+
+
+def call_bound_reference(function: Any, _site: int, /, *arguments: Any, **named: Any) -> Any:
+    """`super().__call__()` in a class of weak references, such as `weakref.WeakMethod`."""
+    return _note_call(function.__self__, function(*arguments, **named))
+
+
+def _note_call(reference: Any, target: Any) -> Any:
     if session.current.ident == get_ident() and not now.alone:
         life = follow(reference, target)
         if life is not None:

@@ -269,7 +269,10 @@ class ClusterExploration(SharedOut):
             raise UnshareableError(report.unshareable)
 
     def translate(self, failing: Failing, paths: Sequence[str]) -> Failing:
-        return replace(failing, schedule=self.numbers.translate(failing.schedule, paths))
+        schedule, taken = (
+            self.numbers.translate(one, paths) for one in (failing.schedule, failing.taken)
+        )
+        return replace(failing, schedule=schedule, taken=taken)
 
     # -- telling -----------------------------------------------------------------------------
 

@@ -100,3 +100,29 @@ def test_the_mutant_of_lives_is_caught(
 ) -> None:
     monkeypatch.setattr(weak_references.Lifetime, name, broken)
     assert mazurka.explore(end_beside_a_call, preemptions=2).verdict == "holds"
+
+
+class Bell:
+    def ring(self) -> None: ...
+
+
+def test_a_failure_that_depends_on_the_end_of_an_object_is_told() -> None:
+    def program() -> None:
+        boxes, found = [Box()], []
+        reference = weakref.ref(boxes[0])
+        together(boxes.clear, lambda: found.append(reference() is not None))
+        assert found == [True]
+
+    result = mazurka.explore(program, preemptions=1)
+    assert result.verdict == "violated"
+    assert result.story is not None
+
+
+def test_calls_of_weak_methods_are_noted() -> None:
+    def program() -> None:
+        bells, found = [Bell()], []
+        reference = weakref.WeakMethod(bells[0].ring)
+        together(lambda: found.append(reference() is not None), bells.clear)
+        assert found == [True]
+
+    assert mazurka.explore(program, preemptions=1).verdict != "holds"
