@@ -147,3 +147,13 @@ def complement(expr: Expr, type_: IntegerType) -> Expr:
 def opposite(expr: Expr, type_: IntegerType) -> Expr:
     """`-x`."""
     return narrow(unary("neg", expr), type_.bits, type_.signed)
+
+
+def turn_bytes(expr: Expr, type_: IntegerType) -> Expr:
+    """The number with its bytes in the reverse order; the type is unsigned."""
+    result: Expr = Const(0)
+    for shift in range(0, type_.bits, 8):
+        byte = compute("&", compute(">>", expr, Const(shift), type_), Const(255), type_)
+        moved = compute("<<", byte, Const(type_.bits - 8 - shift), type_)
+        result = compute("|", result, moved, type_) if shift else moved
+    return result

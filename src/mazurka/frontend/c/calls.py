@@ -91,7 +91,12 @@ def call_named(low: CLowering, node: tree.Call, function: tree.CFunction) -> Sca
     if atomic:
         low.begin_atomic(node.span)
     wanted = low.wanted.get(node, low.frame.wanted)
-    result = call(low, function, arguments, node.span, used=node not in low.ignored, wanted=wanted)
+    named = len(function.parameters)
+    extra = tuple(arguments[named:]) if low.survey.reads_arguments(function) else ()
+    result = call(
+        low, function, arguments[:named], node.span, used=node not in low.ignored, wanted=wanted,
+        extra=extra,
+    )  # fmt: skip
     if atomic:
         low.end_atomic(node.span)
     return result
@@ -122,7 +127,7 @@ def _evaluate_arguments(
                     value.type, low.hold(value.expr, node.span, value.type), value.inside
                 )
         values.append(value)
-    return values[: len(function.parameters)]
+    return values
 
 
 def call(
@@ -133,9 +138,10 @@ def call(
     *,
     used: bool = True,
     wanted: PointerType | None = None,
+    extra: tuple[Scalar | Whole, ...] = (),
 ) -> Scalar | Whole:
     """Call a function; returns what it returns, a `void *` perhaps that is `wanted` as another
-    pointer."""
+    pointer.  The `extra` arguments are those that it reads by `va_arg`."""
     type_ = function.type
     assert isinstance(type_, FunctionType)
     if not low.reachable:
@@ -146,12 +152,12 @@ def call(
         low.fail(Fault.BOUND, f"`{function.name}` calls itself {limit} times (--max-depth)", span)
         return Scalar(type_.result, ZERO)
     function.read()
-    frame = CallFrame(function, depth, low.label(span), used=used)
+    frame = CallFrame(function, depth, low.label(span), used=used, extra=extra)
     result_type = bare(type_.result)
     if isinstance(result_type, PointerType) and isinstance(result_type.target, VoidType):
         frame.wanted = wanted
     frame.result = _result_cells(low, function, type_.result, depth)
-    if is_shareable(low, function):
+    if is_shareable(low, function) and not extra and not low.cleanups:
         run_shared(low, frame, arguments, span)
     else:
         _inline(low, frame, arguments, span)
@@ -168,6 +174,7 @@ def _inline(low: CLowering, frame: CallFrame, arguments: list[Scalar | Whole], s
     """Elaborate the body of a function here."""
     function = frame.function
     facts = low.survey.facts(function)
+    lists = dict(low.lists)
     low.frames.append(frame)
     enter(low, function, span)
     for parameter, value in zip(function.parameters, arguments, strict=True):
@@ -183,6 +190,7 @@ def _inline(low: CLowering, frame: CallFrame, arguments: list[Scalar | Whole], s
     end_without_value(low, span)
     low.put(frame.exit, span)
     low.frames.pop()
+    low.lists = lists
     forget_labels(low, frame)
 
 

@@ -29,7 +29,7 @@ from mazurka.frontend.c.types import (
     bare,
     size_of,
 )
-from mazurka.frontend.c.values import MortalRow, ObjectPlace, Scalar, SizedRow
+from mazurka.frontend.c.values import MortalRow, ObjectPlace, Scalar, SizedRow, choose_by_row
 from mazurka.frontend.kit.arithmetic import binary, both, conditional, either
 from mazurka.frontend.kit.shapes import CellDraft
 from mazurka.ir.expressions import ONE, ZERO, Choice, Const, Expr, Load, negate
@@ -37,7 +37,9 @@ from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role
 
 CHAR = IntegerType("char", 8, True)
 SIZE = IntegerType("unsigned long", 64, False)
-ALLOCATORS = frozenset({"malloc", "calloc", "realloc"})
+ALLOCATORS = frozenset(
+    {"malloc", "calloc", "realloc", "aligned_alloc", "memalign", "valloc", "alloca"}
+)
 
 
 def is_allocation(node: tree.Expression) -> bool:
@@ -60,7 +62,11 @@ def allocate_for(low: CLowering, node: tree.Expression, pointer: PointerType) ->
     if name == "realloc":
         return _reallocate(low, node, pointer)
     kinds = _find_elements(low, node, pointer)
-    count, element = _count_elements(low, node, node.arguments, kinds)
+    sizes = node.arguments
+    if name in ("aligned_alloc", "memalign"):
+        low.effect(sizes[0])
+        sizes = sizes[1:]
+    count, element = _count_elements(low, node, sizes, kinds)
     return Scalar(pointer, _take(low, node, element, count, zeroed=name == "calloc"))
 
 
@@ -178,12 +184,18 @@ def release(low: CLowering, node: tree.Call, address: Expr) -> None:
 
 def _find_life(low: CLowering, address: Expr) -> tuple[Expr, Expr]:
     """Whether an object of the heap that begins at the address is alive, and the cell for that."""
-    alive: Expr = ZERO
-    flag: Expr = ZERO
-    for row in reversed(low.machine.expected.heap):
-        here, cell = row.begins(address), row.life(row.position(address))
-        alive, flag = conditional(here, Load(cell), alive), conditional(here, cell, flag)
-    return alive, flag
+
+    def life(row: MortalRow) -> Expr:
+        return conditional(row.begins(address), row.life(row.position(address)), ZERO)
+
+    def alive(row: MortalRow) -> Expr:
+        return conditional(row.begins(address), Load(row.life(row.position(address))), ZERO)
+
+    rows = low.machine.expected.heap
+    return (
+        choose_by_row(rows, address, alive, ZERO),
+        choose_by_row(rows, address, life, ZERO),
+    )
 
 
 def _reallocate(low: CLowering, node: tree.Call, pointer: PointerType) -> Scalar:

@@ -25,10 +25,11 @@ from mazurka.frontend.c.types import (
     bare,
 )
 from mazurka.frontend.c.values import MortalRow, ObjectPlace, Scalar, SizedRow, Whole, find_root
+from mazurka.frontend.kit.arithmetic import binary
 from mazurka.frontend.kit.builder import ThreadBuilder
 from mazurka.frontend.kit.program import Label, ProgramDraft, ThreadPlan
-from mazurka.frontend.kit.shapes import CellDraft
-from mazurka.ir.expressions import ZERO, Const, Expr
+from mazurka.frontend.kit.shapes import MOST_CELLS, CellDraft, Reference
+from mazurka.ir.expressions import ZERO, Const, Element, Expr, Load
 from mazurka.ir.program import Assign, Kind, Location, Mode, Role, Span
 from mazurka.search.reading import UNDECIDED
 
@@ -164,6 +165,8 @@ class CProgram:
     constants: dict[tree.Variable, Scalar] = field(default_factory=dict)
     """Variables that keep their first value."""
     destructors: list[int] = field(default_factory=list)
+    keys_made: dict[tree.Call, int] = field(default_factory=dict)
+    """The number of the key that each call of `pthread_key_create` makes."""
     plans: list[CThread] = field(default_factory=list)
     memory: dict[int, object] = field(default_factory=dict)
     """What each cell holds that a pointer can lead to."""
@@ -221,6 +224,15 @@ class BlockScope:
     """What is called where the block is left (`tree.Guarded`)."""
 
 
+@dataclass(frozen=True, slots=True)
+class ArgumentList:
+    """What a `va_list` goes through."""
+
+    position: int
+    """The cell that says which argument is next."""
+    given: tuple[Scalar | Whole, ...]
+
+
 @dataclass(eq=False, slots=True)
 class CallFrame:
     """One activation of a function."""
@@ -244,6 +256,8 @@ class CallFrame:
     """The blocks around the code that declare mortal variables."""
     levels: dict[Label, int] = field(default_factory=dict)
     """How many of these blocks are around the end of a loop or switch."""
+    extra: tuple[Scalar | Whole, ...] = ()
+    """The variable arguments, where the function reads them."""
 
 
 @dataclass(eq=False, slots=True)
@@ -287,6 +301,13 @@ class CLowering(ThreadBuilder):
     """For each of these loops whether threads are joined in it, and it has no known end."""
     scratch: int = 0
     """A cell of this thread that nobody reads."""
+    cleanups: list[tuple[int, tree.Expression, tree.Expression]] = field(default_factory=list)
+    """What `pthread_cleanup_push` has been given: the number of frames, the function and its
+    argument."""
+    once: int = 0
+    """How many functions that run once are around the code."""
+    lists: dict[Expr, ArgumentList] = field(default_factory=dict)
+    """By the address of a `va_list` what it goes through."""
     thread_exit: Label | None = None
     """Where the thread ends."""
     unused: tree.Expression | None = None
@@ -474,6 +495,21 @@ class CLowering(ThreadBuilder):
             return place
         root = find_root(place.address)
         return place.pinned(self.keep(place.address, span, Role.POINTER), root)
+
+    def pin(self, owner: Reference, span: Span) -> Reference:
+        """Keep the address of a synchronization object that is used twice."""
+        address = self.in_memory(self.keep(owner.address, span, Role.POINTER))
+        return Reference(owner.shape, address, owner.shared, owner.title)
+
+    def in_memory(self, address: Expr) -> Expr:
+        """An address in a form that keeps analyses away from cells that are no memory.
+
+        They do not see that it has been checked, nor that the temporary which holds it is zero only
+        as long as it is not used; a part of such an object would be a program counter."""
+        if not isinstance(address, Load):
+            return address
+        first = Const(self.machine.first)
+        return Element(first, binary("sub", address, first), MOST_CELLS, 1)
 
     def refuse(self, node: tree.SyntaxNode, message: str) -> UnsupportedError:
         return UnsupportedError.at(node.span, message)

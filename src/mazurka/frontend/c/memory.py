@@ -38,6 +38,7 @@ from mazurka.frontend.c.values import (
     ObjectPlace,
     Scalar,
     SizedRow,
+    choose_by_row,
     find_root,
 )
 from mazurka.frontend.kit.arithmetic import binary, both, conditional, either
@@ -599,8 +600,8 @@ def require_room(low: CLowering, length: Expr, most: int, span: Span, text: str)
 
 def _alive_check(rows: Sequence[MortalRow], address: Expr, message: str) -> Check:
     """The object at the address, if it is one of these, is alive."""
-    fine: Expr = ONE
-    for row in rows:
-        alive = Load(row.life(row.position(address)))
-        fine = conditional(row.includes(address), alive, fine)
-    return Check(fine, Fault.MEMORY, message)
+
+    def alive(row: MortalRow) -> Expr:
+        return Load(row.life(row.position(address)))
+
+    return Check(choose_by_row(rows, address, alive, ONE), Fault.MEMORY, message)

@@ -21,7 +21,6 @@ from mazurka.frontend.c.types import (
 )
 from mazurka.frontend.c.values import BitNeighbour, ObjectPlace, Scalar
 from mazurka.frontend.kit.arithmetic import binary, element
-from mazurka.frontend.kit.shapes import MOST_CELLS
 from mazurka.ir.expressions import ZERO, Const, Element, Expr
 from mazurka.ir.program import Check, Fault, Kind, Span
 
@@ -51,8 +50,7 @@ def follow(low: CLowering, pointer: Scalar, type_: CType, title: str, span: Span
         address = low.hold(address, span, pointer.type)
         check = Check(binary("gt", address, ZERO), Fault.MEMORY, message)
         low.step(Kind.LOCAL, span, title, operations=(check,))
-        first = Const(low.machine.first)
-        address = Element(first, binary("sub", address, first), MOST_CELLS, 1)
+        address = low.in_memory(address)
     if isinstance(address, Const) and 0 < address.value < len(low.program.storage.cells):
         owner = low.program.storage.cells[address.value].owner
         shared = owner is None or owner != low.number

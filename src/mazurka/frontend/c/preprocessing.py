@@ -64,7 +64,8 @@ def _explain(path: str, messages: str) -> MazurkaError:
 
 def header_names() -> list[str]:
     """The headers of the library that programs can include."""
-    return sorted(str(each.relative_to(HEADERS)) for each in HEADERS.rglob("*.h"))
+    names = (str(each.relative_to(HEADERS)) for each in HEADERS.rglob("*.h"))
+    return sorted(name for name in names if not name.startswith("_"))
 
 
 def _run_pcpp(path: str, text: str, macros: Mapping[str, str]) -> str:

@@ -24,11 +24,15 @@ from mazurka.frontend.c.function_ends import end_without_value
 from mazurka.frontend.c.initializers import find_ended, find_initial_values
 from mazurka.frontend.c.library import (  # noqa: F401 - handlers
     atomics,
+    builtins,
+    elements,
+    formats,
     heap,
     keys,
     locks,
     output,
     signals,
+    variable_arguments,
     verifier,
 )
 from mazurka.frontend.c.library.process import constructors, run_exit_functions

@@ -43,6 +43,9 @@ from mazurka.ir.program import Assign, Kind, Role, Span
 MOST_INLINED = 10_000
 """A program with more edges than these is elaborated with shared bodies: analysing one with four
 times as many takes minutes."""
+MOST_DOUBLED = 1_000
+"""The same for a program in which a function calls itself at two places: with each depth the number
+of its bodies doubles, and so do the places that allocate, to which pointers may lead."""
 MOST_VARIANTS = 16
 """So many bodies of a function know the numbers that it is given; further calls share one."""
 _INLINED = frozenset(
@@ -73,7 +76,8 @@ class BodyKey:
 def is_shareable(low: CLowering, function: tree.CFunction) -> bool:
     """Whether calls of a function may share a body."""
     if not low.machine.sharing:
-        if low.program.edges > MOST_INLINED:
+        doubled = low.nesting(function) and low.survey.doubles(function, low.machine.unit)
+        if low.program.edges > (MOST_DOUBLED if doubled else MOST_INLINED):
             raise InliningTooLarge
         return False
     if low.survey.facts(function).blocks.get(function):

@@ -7,10 +7,12 @@ address, and following one is a fault.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from mazurka.frontend.c.types import CType
-from mazurka.frontend.kit.arithmetic import binary, both
+from mazurka.frontend.kit.arithmetic import binary, both, conditional
 from mazurka.ir.expressions import ZERO, Binary, Const, Element, Expr, Load
 
 NOWHERE = 1 << 44
@@ -115,6 +117,26 @@ class SizedRow(ObjectRow):
     def length(self, position: Expr) -> Expr:
         """The cell that says how many elements one of the objects has."""
         return self._along(self.beside, position)
+
+
+Row = TypeVar("Row", bound=ObjectRow)
+
+
+def choose_by_row(
+    rows: Sequence[Row], address: Expr, found: Callable[[Row], Expr], otherwise: Expr
+) -> Expr:
+    """What is found for the row in which an address is, by bisection: rows lie apart."""
+    rows = sorted(rows, key=lambda row: row.first)
+    if not rows:
+        return otherwise
+    if len(rows) == 1:
+        return conditional(rows[0].includes(address), found(rows[0]), otherwise)
+    middle = len(rows) // 2
+    return conditional(
+        binary("lt", address, Const(rows[middle].first)),
+        choose_by_row(rows[:middle], address, found, otherwise),
+        choose_by_row(rows[middle:], address, found, otherwise),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,9 +70,10 @@ def test_two_calls_at_each_level_do_not_double(
     """Inlined, each level has twice the edges of the one above; shared, as many."""
     path = tmp_path / "tree.c"
     path.write_text(TREE)
+    monkeypatch.setattr(return_sites, "MOST_DOUBLED", return_sites.MOST_INLINED)
     inlined = count_edges(path, 6)
     assert inlined > 3 * count_edges(path, 4)
-    monkeypatch.setattr(return_sites, "MOST_INLINED", inlined // 2)
+    monkeypatch.setattr(return_sites, "MOST_DOUBLED", inlined // 2)
     assert count_edges(path, 4) < inlined // 2  # few enough to be inlined
     shared = count_edges(path, 6)
     assert shared < inlined

@@ -81,5 +81,25 @@ extern int pthread_key_create(pthread_key_t *key, void (*destructor)(void *));
 extern int pthread_key_delete(pthread_key_t key);
 extern void *pthread_getspecific(pthread_key_t key);
 extern int pthread_setspecific(pthread_key_t key, const void *value);
+extern int pthread_setname_np(pthread_t thread, const char *name);
+extern int pthread_condattr_init(pthread_condattr_t *attributes);
+extern int pthread_condattr_destroy(pthread_condattr_t *attributes);
+extern int pthread_condattr_setclock(pthread_condattr_t *attributes, clockid_t clock);
+extern int pthread_condattr_setpshared(pthread_condattr_t *attributes, int shared);
+extern int pthread_mutexattr_setpshared(pthread_mutexattr_t *attributes, int shared);
+extern int pthread_mutexattr_setrobust(pthread_mutexattr_t *attributes, int robust);
+extern int pthread_rwlockattr_init(pthread_rwlockattr_t *attributes);
+extern int pthread_rwlockattr_destroy(pthread_rwlockattr_t *attributes);
+extern int pthread_mutex_consistent(pthread_mutex_t *mutex);
+extern void __mazurka_cleanup_push(void (*routine)(void *), void *argument);
+extern void __mazurka_cleanup_pop(void);
+#define PTHREAD_MUTEX_STALLED 0
+#define PTHREAD_MUTEX_ROBUST 1
+#define pthread_cleanup_push(function, given) \
+    { void (*__mazurka_routine)(void *) = (function); void *__mazurka_argument = (given); \
+      __mazurka_cleanup_push(__mazurka_routine, __mazurka_argument);
+#define pthread_cleanup_pop(execute) \
+      __mazurka_cleanup_pop(); \
+      if (execute) __mazurka_routine(__mazurka_argument); }
 extern int pthread_yield(void);
 #endif

@@ -20,6 +20,26 @@ typedef _Atomic(long long) atomic_llong;
 typedef _Atomic(unsigned long long) atomic_ullong;
 typedef _Atomic(size_t) atomic_size_t;
 typedef _Atomic(intptr_t) atomic_intptr_t;
+typedef _Atomic(ptrdiff_t) atomic_ptrdiff_t;
+typedef _Atomic(wchar_t) atomic_wchar_t;
+typedef _Atomic(intmax_t) atomic_intmax_t;
+typedef _Atomic(uintmax_t) atomic_uintmax_t;
+typedef _Atomic(int_least8_t) atomic_int_least8_t;
+typedef _Atomic(uint_least8_t) atomic_uint_least8_t;
+typedef _Atomic(int_least16_t) atomic_int_least16_t;
+typedef _Atomic(uint_least16_t) atomic_uint_least16_t;
+typedef _Atomic(int_least32_t) atomic_int_least32_t;
+typedef _Atomic(uint_least32_t) atomic_uint_least32_t;
+typedef _Atomic(int_least64_t) atomic_int_least64_t;
+typedef _Atomic(uint_least64_t) atomic_uint_least64_t;
+typedef _Atomic(int_fast8_t) atomic_int_fast8_t;
+typedef _Atomic(uint_fast8_t) atomic_uint_fast8_t;
+typedef _Atomic(int_fast16_t) atomic_int_fast16_t;
+typedef _Atomic(uint_fast16_t) atomic_uint_fast16_t;
+typedef _Atomic(int_fast32_t) atomic_int_fast32_t;
+typedef _Atomic(uint_fast32_t) atomic_uint_fast32_t;
+typedef _Atomic(int_fast64_t) atomic_int_fast64_t;
+typedef _Atomic(uint_fast64_t) atomic_uint_fast64_t;
 typedef _Atomic(uintptr_t) atomic_uintptr_t;
 typedef struct { _Atomic(_Bool) __set; } atomic_flag;
 #define ATOMIC_FLAG_INIT {0}
@@ -53,6 +73,15 @@ typedef struct { _Atomic(_Bool) __set; } atomic_flag;
 #define atomic_flag_test_and_set_explicit(flag, order) __c11_atomic_exchange(&(flag)->__set, 1, order)
 #define atomic_flag_clear(flag) __c11_atomic_store(&(flag)->__set, 0, 5)
 #define atomic_flag_clear_explicit(flag, order) __c11_atomic_store(&(flag)->__set, 0, order)
+#define atomic_is_lock_free(object) ((void)(object), (_Bool)1)
+#define ATOMIC_BOOL_LOCK_FREE 2
+#define ATOMIC_CHAR_LOCK_FREE 2
+#define ATOMIC_SHORT_LOCK_FREE 2
+#define ATOMIC_INT_LOCK_FREE 2
+#define ATOMIC_LONG_LOCK_FREE 2
+#define ATOMIC_LLONG_LOCK_FREE 2
+#define ATOMIC_POINTER_LOCK_FREE 2
+#define kill_dependency(value) (value)
 #define atomic_thread_fence(order) __sync_synchronize()
 #define atomic_signal_fence(order) ((void)0)
 #endif

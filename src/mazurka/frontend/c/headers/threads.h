@@ -7,6 +7,8 @@ typedef unsigned long thrd_t;
 typedef struct { int __kind; } mtx_t;
 typedef struct { int __none; } cnd_t;
 typedef int once_flag;
+typedef unsigned int tss_t;
+typedef void (*tss_dtor_t)(void *);
 typedef int (*thrd_start_t)(void *);
 enum { thrd_success = 0, thrd_busy = 1, thrd_error = 2, thrd_nomem = 3, thrd_timedout = 4 };
 enum { mtx_plain = 0, mtx_recursive = 1, mtx_timed = 2 };
@@ -27,5 +29,13 @@ extern void cnd_destroy(cnd_t *condition);
 extern int cnd_wait(cnd_t *condition, mtx_t *mutex);
 extern int cnd_signal(cnd_t *condition);
 extern int cnd_broadcast(cnd_t *condition);
+extern int mtx_timedlock(mtx_t *mutex, const struct timespec *until);
+extern int cnd_timedwait(cnd_t *condition, mtx_t *mutex, const struct timespec *until);
+extern int thrd_sleep(const struct timespec *wanted, struct timespec *left);
+extern int tss_create(tss_t *key, tss_dtor_t destructor);
+extern void tss_delete(tss_t key);
+extern void *tss_get(tss_t key);
+extern int tss_set(tss_t key, void *value);
+#define TSS_DTOR_ITERATIONS 4
 extern void call_once(once_flag *flag, void (*function)(void));
 #endif

@@ -7,6 +7,10 @@ typedef int clockid_t;
 struct timespec { time_t tv_sec; long tv_nsec; };
 #define CLOCK_REALTIME 0
 #define CLOCK_MONOTONIC 1
+#define TIME_UTC 1
+extern int timespec_get(struct timespec *result, int base);
+extern clock_t clock(void);
+#define CLOCKS_PER_SEC 1000000L
 extern time_t time(time_t *result);
 extern int clock_gettime(clockid_t clock, struct timespec *result);
 extern int nanosleep(const struct timespec *wanted, struct timespec *left);

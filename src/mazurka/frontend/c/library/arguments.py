@@ -51,7 +51,7 @@ def sync_object(low: CLowering, node: tree.Expression, shape: Shape) -> Referenc
         # have ended by then, it may have ended by now.
         low.step(Kind.LOCAL, node.span, node.text, operations=checks)
     title = place.title.removeprefix("&")
-    return Reference(shape, place.address, True, title)
+    return Reference(shape, low.in_memory(place.address), True, title)
 
 
 def number_result(low: CLowering, span: Span, expr: object) -> Scalar:

@@ -65,6 +65,33 @@ def _exchange(low: CLowering, node: tree.Builtin) -> Scalar:
     return _modify(low, node, lambda old, new: new, old=True)
 
 
+@builtin("__atomic_load")
+def _generic_load(low: CLowering, node: tree.Builtin) -> Scalar:
+    """The form for any type: the value goes to where the second argument leads."""
+    place, target = _object(low, node), _object(low, node, 1)
+    low.begin_atomic(node.span)
+    value = _read(low, place, node)
+    low.end_atomic(node.span)
+    write(low, target, convert(low, value, target.type, node), node.span)
+    return Scalar(VOID, ZERO)
+
+
+@builtin("__atomic_store", "__atomic_exchange")
+def _generic_exchange(low: CLowering, node: tree.Builtin) -> Scalar:
+    """The form for any type: the new value is where the second argument leads, and the old one goes
+    to where the third one leads."""
+    place, source = _object(low, node), _object(low, node, 1)
+    target = _object(low, node, 2) if node.name == "__atomic_exchange" else None
+    given = convert(low, _read(low, source, node), place.type, node)
+    low.begin_atomic(node.span)
+    before = _read(low, place, node) if target is not None else None
+    write(low, place, given, node.span)
+    low.end_atomic(node.span)
+    if target is not None and before is not None:
+        write(low, target, convert(low, before, target.type, node), node.span)
+    return Scalar(VOID, ZERO)
+
+
 @builtin("__sync_lock_release")
 def _release(low: CLowering, node: tree.Builtin) -> Scalar:
     place = _object(low, node)
@@ -171,7 +198,8 @@ def _swap(
     return Load(result)
 
 
-@builtin("__atomic_compare_exchange_n", "__c11_atomic_compare_exchange_strong",
+@builtin("__atomic_compare_exchange_n", "__atomic_compare_exchange",
+         "__c11_atomic_compare_exchange_strong",
          "__c11_atomic_compare_exchange_weak")  # fmt: skip
 def _compare_exchange(low: CLowering, node: tree.Builtin) -> Scalar:
     """Like `__sync_bool_compare_and_swap`; what was found goes to where the expected value was."""
@@ -179,7 +207,10 @@ def _compare_exchange(low: CLowering, node: tree.Builtin) -> Scalar:
     found = read(low, guess, node.span)
     assert isinstance(found, Scalar)
     expected = Scalar(found.type, low.hold(found.expr, node.span, found.type))
-    desired = _number(low, node, 2, place)
+    if node.name == "__atomic_compare_exchange":
+        desired = convert(low, _read(low, _object(low, node, 2), node), place.type, node)
+    else:
+        desired = _number(low, node, 2, place)
     low.begin_atomic(node.span)
     before = _read(low, place, node)
     swapped = _swap(low, place, before, expected, desired, node)

@@ -6,10 +6,17 @@ from dataclasses import replace
 
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import cell_address, read, write
+from mazurka.frontend.c.arithmetic import convert_number, turn_bytes
 from mazurka.frontend.c.calls import call_named
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.heap import allocate_for, release
-from mazurka.frontend.c.library.arguments import strip, target_of
+from mazurka.frontend.c.library.arguments import SUCCESS, strip, target_of
+from mazurka.frontend.c.library.elements import (
+    copy_elements,
+    element_at,
+    fill_elements,
+    is_constant,
+)
 from mazurka.frontend.c.lowering import CLowering, library
 from mazurka.frontend.c.memory import require_elements
 from mazurka.frontend.c.types import (
@@ -23,15 +30,28 @@ from mazurka.frontend.c.types import (
     cell_class,
     size_of,
 )
-from mazurka.frontend.c.values import ObjectPlace, Scalar
-from mazurka.ir.expressions import ZERO, Const
+from mazurka.frontend.c.values import ObjectPlace, Scalar, Whole
+from mazurka.frontend.kit.arithmetic import binary, conditional
+from mazurka.ir.expressions import ZERO, Const, Expr
 
 NOTHING = Scalar(VOID, ZERO)
 
 
-@library("malloc", "calloc", "realloc")
+@library("malloc", "calloc", "realloc", "aligned_alloc", "memalign", "valloc", "alloca")
 def _allocate(low: CLowering, node: tree.Call) -> Scalar:
     return allocate_for(low, node, PointerType(VOID, 64))
+
+
+@library("posix_memalign")
+def _posix_memalign(low: CLowering, node: tree.Call) -> Scalar:
+    result, alignment, size = node.arguments
+    low.effect(alignment)
+    place = target_of(low, result)
+    if place is None or not isinstance(kind := bare(place.type), PointerType):
+        raise low.refuse(node, f"`{node.text}`: the result goes to no pointer")
+    made = tree.Call(node.span, kind, node.text, node.callee, (size,))
+    write(low, place, allocate_for(low, made, kind), node.span)
+    return SUCCESS
 
 
 @library("free")
@@ -76,6 +96,8 @@ def _cells(low: CLowering, node: tree.Call, place: ObjectPlace) -> list[tuple[in
 
 @library("memset")
 def _memset(low: CLowering, node: tree.Call) -> Scalar:
+    if not is_constant(low, node.arguments[2]):
+        return fill_elements(low, node)
     place = _whole_object(low, node, 0)
     value = low.scalar(node.arguments[1]).constant
     if value is None:
@@ -102,6 +124,8 @@ def _memset(low: CLowering, node: tree.Call) -> Scalar:
 
 @library("memcpy", "memmove")
 def _memcpy(low: CLowering, node: tree.Call) -> Scalar:
+    if not is_constant(low, node.arguments[2]):
+        return copy_elements(low, node)
     target, source = _whole_object(low, node, 0), _whole_object(low, node, 1)
     size = low.scalar(node.arguments[2]).constant
     kind = bare(target.type)
@@ -120,6 +144,52 @@ def _memcpy(low: CLowering, node: tree.Call) -> Scalar:
     for (_, cell), value in zip(first, values, strict=True):
         write(low, cell, convert(low, value, cell.type, node), node.span)
     return Scalar(node.type, target.address)
+
+
+@library("memcmp")
+def _memcmp(low: CLowering, node: tree.Call) -> Scalar:
+    """Compare byte by byte: of the first cells that differ, the bytes are compared from the lowest
+    address on, which is the lowest byte of a number."""
+    if not is_constant(low, node.arguments[2]):
+        if any(size_of(element_at(low, node, each)) > 1 for each in node.arguments[:2]):
+            raise low.refuse(node, f"`{node.text}`: the number of bytes must be a constant here")
+        function = low.machine.unit.functions.get("__mazurka_memcmp")  # of string.h
+        if function is None:
+            raise low.refuse(node, f"`{node.text}` is not supported in a preprocessed file")
+        given = (strip(node.arguments[0]), strip(node.arguments[1]), node.arguments[2])
+        call = tree.Call(node.span, node.type, node.text, node.callee, given)
+        found = call_named(low, call, function)
+        assert isinstance(found, Scalar)
+        return found
+    first, second = (_cells(low, node, _whole_object(low, node, each)) for each in (0, 1))
+    layout = [[(at, cell_class(cell.type)) for at, cell in each] for each in (first, second)]
+    whole = sum(size_of(cell.type) for _, cell in first) * 8 if first else 0
+    size = low.scalar(node.arguments[2]).constant or 0
+    simple = all(isinstance(bare(cell.type), IntegerType) for _, cell in (*first, *second))
+    if layout[0] != layout[1] or not simple or whole != size * 8:
+        raise low.refuse(
+            node, f"`{node.text}` compares bytes that are no numbers, or between members; compare"
+            " the members",
+        )  # fmt: skip
+    values = []
+    for (_, left), (_, right) in zip(first, second, strict=True):
+        pair = [read(low, cell, node.span) for cell in (left, right)]
+        kind = bare(left.type)
+        assert isinstance(kind, IntegerType)
+        values.append([_turn(low, node, each, kind) for each in pair])
+    result: Expr = ZERO
+    for one, other in reversed(values):
+        order = conditional(binary("ult", one, other), Const(-1), Const(1))
+        result = conditional(binary("eq", one, other), result, order)
+    return Scalar(bare(node.type), result)
+
+
+def _turn(low: CLowering, node: tree.Call, value: Scalar | Whole, kind: IntegerType) -> Expr:
+    """The number whose highest byte is the lowest one of a value."""
+    assert isinstance(value, Scalar)
+    unsigned = IntegerType(kind.name, kind.bits, False)
+    given = low.hold(convert_number(value.expr, kind, unsigned), node.span, unsigned)
+    return low.hold(turn_bytes(given, unsigned), node.span, unsigned)
 
 
 @library("strcpy")

@@ -1,7 +1,7 @@
 """Keys: values of each thread's own, with destructors that run when the thread ends.
 
-A key is a number from 1 on, one for each call of `pthread_key_create` in the text; a call that runs
-more than once is refused.
+A key is a number from 1 on, one for each call of `pthread_key_create` in the text; a call that may
+run more than once is refused, unless `pthread_once` sees to it.
 """
 
 from __future__ import annotations
@@ -23,13 +23,18 @@ from mazurka.ir.program import Assign, Kind, Role, Span
 @library("pthread_key_create", "tss_create")
 def _create(low: CLowering, node: tree.Call) -> Scalar:
     machine = low.machine
-    if low.loop_depth or low.plan.lineage:
-        raise low.refuse(node, "a key must be created once, by the main thread and in no loop")
+    if (low.loop_depth or low.plan.lineage) and not low.once:
+        raise low.refuse(
+            node, "a key must be created once: in no loop and by the main thread, or in a function"
+            " that `pthread_once` runs",
+        )  # fmt: skip
     destructor = low.scalar(node.arguments[1])
     if destructor.constant is None:
         raise low.refuse(node, "the destructor of a key must be named here")
-    machine.destructors.append(destructor.constant)
-    number = len(machine.destructors)
+    number = machine.keys_made.get(node, 0) if low.once else 0
+    if not number:
+        machine.destructors.append(destructor.constant)
+        number = machine.keys_made[node] = len(machine.destructors)
     if number > MOST_KEYS:
         raise low.refuse(node, f"there are more than {MOST_KEYS} keys")
     target = target_of(low, node.arguments[0])

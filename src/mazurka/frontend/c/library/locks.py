@@ -29,6 +29,7 @@ from mazurka.ir.expressions import ONE, ZERO, Choice, Const, Expr, Load, negate
 from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role, Span
 
 NORMAL, RECURSIVE, ERRORCHECK = 0, 1, 2
+THRD_TIMEDOUT = 4
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,15 @@ def _mtx_init(low: CLowering, node: tree.Call) -> Scalar:
             Assign(mutex.kind, Const(RECURSIVE if kind.constant & 1 else NORMAL)),
         ]
     _act(low, Kind.CLEAR, node.span, f"initialize {mutex.owner.title}", mutex.owner, operations)
+    return SUCCESS
+
+
+@library("pthread_mutexattr_setrobust")
+def _setrobust(low: CLowering, node: tree.Call) -> Scalar:
+    if low.scalar(node.arguments[1]).constant != 0:
+        raise low.refuse(
+            node, "a robust mutex is not supported: here it stays taken when its owner ends"
+        )
     return SUCCESS
 
 
@@ -162,16 +172,16 @@ def lock(low: CLowering, mutex: MutexCells, span: Span) -> Scalar:
     return Scalar(INT, Load(result))
 
 
-@library("pthread_mutex_trylock", "mtx_trylock", "pthread_mutex_timedlock")
+@library("pthread_mutex_trylock", "mtx_trylock", "pthread_mutex_timedlock", "mtx_timedlock")
 def _trylock(low: CLowering, node: tree.Call) -> Scalar:
     mutex = mutex_at(low, node.arguments[0])
     busy = {"mtx_trylock": 1}.get(_name(node), EBUSY)
-    timed = _name(node) == "pthread_mutex_timedlock"
+    timed = _name(node) in ("pthread_mutex_timedlock", "mtx_timedlock")
     owner, span = mutex.owner, node.span
     result = flag_cell(low, span)
     free = binary("eq", Load(owner.address), ZERO)
     take: tuple[Operation, ...] = (Assign(owner.address, low.me), Assign(result, ZERO))
-    fail: tuple[Operation, ...] = (Assign(result, Const(ETIMEDOUT if timed else busy)),)
+    fail: tuple[Operation, ...] = (Assign(result, Const(_late(node) if timed else busy)),)
     ways: list[tuple[Expr | None, tuple[Operation, ...]]]
     if mutex.kinds:
         take = (*take, Assign(mutex.count, ONE))
@@ -189,6 +199,11 @@ def _trylock(low: CLowering, node: tree.Call) -> Scalar:
     text = f"try to acquire {owner.title}"
     low.take_one_of(Kind.TRY_ACQUIRE, span, text, ways, atomic=True, subject=owner.address)
     return Scalar(INT, Load(result))
+
+
+def _late(node: tree.Call) -> int:
+    """What a function returns when the time is over."""
+    return ETIMEDOUT if _name(node).startswith("pthread") else THRD_TIMEDOUT
 
 
 def _name(node: tree.Call) -> str:
@@ -265,7 +280,7 @@ def _cond_init(low: CLowering, node: tree.Call) -> Scalar:
     return SUCCESS
 
 
-@library("pthread_cond_wait", "cnd_wait", "pthread_cond_timedwait")
+@library("pthread_cond_wait", "cnd_wait", "pthread_cond_timedwait", "cnd_timedwait")
 def _cond_wait(low: CLowering, node: tree.Call) -> Scalar:
     """Wait, as POSIX has it: the thread may also wake up without a reason.
 
@@ -275,13 +290,13 @@ def _cond_wait(low: CLowering, node: tree.Call) -> Scalar:
     span = node.span
     condition = sync_object(low, node.arguments[0], _shape(low))
     mutex = mutex_at(low, node.arguments[1])
-    timed = _name(node) == "pthread_cond_timedwait"
+    timed = _name(node) in ("pthread_cond_timedwait", "cnd_timedwait")
     owner = mutex.owner
     mine = condition.cell(low.number)
     held = binary("eq", Load(owner.address), low.me)
     message = f"wait at `{condition.title}` without holding `{owner.title}`"
     result = flag_cell(low, span)
-    late = Const(ETIMEDOUT) if timed else ZERO
+    late = Const(_late(node)) if timed else ZERO
     free = binary("eq", Load(owner.address), ZERO)
     release: tuple[Operation, ...] = (Assign(owner.address, ZERO),)
     take: tuple[Operation, ...] = (Assign(owner.address, low.me),)

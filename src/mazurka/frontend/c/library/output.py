@@ -14,8 +14,9 @@ from mazurka.ir.program import Check, Fault, Kind
 
 @library(
     "printf", "fprintf", "puts", "fputs", "putchar", "putc", "fputc", "fflush", "perror", "vprintf",
-    "sleep", "usleep", "nanosleep", "srand", "srandom", "setbuf", "setvbuf", "printk", "strerror",
-    "__builtin_printf", "fclose", "atexit_unused",
+    "vfprintf", "vsyslog", "syslog", "openlog", "closelog",
+    "sleep", "usleep", "nanosleep", "thrd_sleep", "srand", "srandom", "setbuf", "setvbuf",
+    "printk", "strerror", "__builtin_printf", "fclose", "atexit_unused",
 )  # fmt: skip
 def _ignore(low: CLowering, node: tree.Call) -> Scalar:
     """Evaluate arguments that do something or read shared data, and nothing else."""
@@ -41,19 +42,21 @@ def _some(low: CLowering, node: tree.Call) -> Scalar:
     return Scalar(kind, ZERO)
 
 
-@library("time", "clock_gettime", "clock", "gettimeofday")
+@library("time", "clock_gettime", "timespec_get", "clock", "gettimeofday")
 def _time(low: CLowering, node: tree.Call) -> Scalar:
     """The time is any number."""
     from mazurka.frontend.c.access import set_any
     from mazurka.frontend.c.library.arguments import target_of
 
     name = node.callee.text
-    if name in ("time", "clock_gettime", "gettimeofday"):
+    if name in ("time", "clock_gettime", "timespec_get", "gettimeofday"):
         target = target_of(low, node.arguments[-1 if name == "clock_gettime" else 0])
         if target is not None:
             set_any(low, target, node.span)
     if name in ("time", "clock"):
         return choose_any(low, node.type, node.span, node.text)
+    if name == "timespec_get":
+        return low.scalar(node.arguments[1])
     return Scalar(INT, ZERO)
 
 

@@ -28,6 +28,14 @@ def _object(low: CLowering, node: tree.Call) -> Reference:
     return sync_object(low, node.arguments[0], LockShape(low.program.threads))
 
 
+@library("pause")
+def _pause(low: CLowering, node: tree.Call) -> Scalar:
+    """Wait for a signal: there are none."""
+    low.step(Kind.AWAIT, node.span, node.text, guard=ZERO)
+    low.require_automaton().current = None
+    return SUCCESS
+
+
 @library("sem_init")
 def _sem_init(low: CLowering, node: tree.Call) -> Scalar:
     owner = _object(low, node)
@@ -148,7 +156,9 @@ def _once(low: CLowering, node: tree.Call) -> Scalar:
     low.split(first, span, f"{routine.text} has not run", run, end)
     low.put(run, span)
     call = tree.Call(span, routine.function.type, routine.text, routine, ())
+    low.once += 1
     call_named(low, call, routine.function)
+    low.once -= 1
     if low.reachable:
         text = f"{routine.text} has run"
         low.act(Kind.SET, span, text, owner, Assign(owner.address, Const(DONE)))

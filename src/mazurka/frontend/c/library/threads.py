@@ -279,10 +279,38 @@ def _result_of(low: CLowering, handle: Expr, span: Span) -> Expr:
     return Load(cell)
 
 
+@library("__mazurka_cleanup_push")
+def _push_cleanup(low: CLowering, node: tree.Call) -> Scalar:
+    """`pthread_cleanup_push`: remember a function that runs if the thread ends before the pop."""
+    routine, argument = node.arguments
+    low.cleanups.append((len(low.frames), routine, argument))
+    return Scalar(VOID, ZERO)
+
+
+@library("__mazurka_cleanup_pop")
+def _pop_cleanup(low: CLowering, node: tree.Call) -> Scalar:
+    low.cleanups.pop()
+    return Scalar(VOID, ZERO)
+
+
+def _run_cleanups(low: CLowering, span: Span) -> None:
+    """Call what has been pushed, the last first, each in the function that pushed it."""
+    frames, cleanups = low.frames, low.cleanups
+    while low.cleanups and low.reachable:
+        depth, routine, argument = low.cleanups[-1]
+        low.frames, low.cleanups = frames[:depth], low.cleanups[:-1]
+        low.effect(tree.Call(span, VOID, routine.text, routine, (argument,)))
+        low.frames = frames
+    low.cleanups = cleanups
+
+
 @library("pthread_exit", "thrd_exit")
 def _exit(low: CLowering, node: tree.Call) -> Scalar:
     value = low.scalar(node.arguments[0])
-    end_thread(low, value, node.span)
+    value = Scalar(value.type, low.hold(value.expr, node.span, value.type), value.inside)
+    _run_cleanups(low, node.span)
+    if low.reachable:
+        end_thread(low, value, node.span)
     return Scalar(VOID, ZERO)
 
 
@@ -335,7 +363,8 @@ def _equal(low: CLowering, node: tree.Call) -> Scalar:
 
 @library(
     "pthread_attr_init", "pthread_attr_destroy", "pthread_attr_setstacksize",
-    "pthread_attr_setscope", "pthread_setconcurrency",
+    "pthread_attr_setscope", "pthread_setconcurrency", "pthread_setname_np",
+    "pthread_condattr_setclock", "pthread_condattr_setpshared",
 )  # fmt: skip
 def _no_effect(low: CLowering, node: tree.Call) -> Scalar:
     return SUCCESS

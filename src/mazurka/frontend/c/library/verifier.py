@@ -104,6 +104,7 @@ for _name in (
     "s16", "s32", "s64",
 ):  # fmt: skip
     LIBRARY[f"__VERIFIER_nondet_{_name}"] = _choose
+LIBRARY["__mazurka_any"] = _choose
 LIBRARY["nondet_int"] = LIBRARY["nondet_uint"] = _choose
 LIBRARY["nondet"] = LIBRARY["__VERIFIER_nondet"] = LIBRARY["nondet_bool"] = _choose
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
 from mazurka.errors import MazurkaError, UnsupportedError
@@ -21,7 +21,9 @@ from mazurka.frontend.c.source.attributes import (
     unknown_attribute,
 )
 from mazurka.frontend.c.source.clang_types import TypeReader
+from mazurka.frontend.c.source.generic_selections import find_selected
 from mazurka.frontend.c.source.places import PlaceMap
+from mazurka.frontend.c.survey import may_write
 from mazurka.frontend.c.types import (
     VOID,
     ArrayType,
@@ -45,6 +47,17 @@ _UNARY = dict(
     enumerate(("", "p++", "p--", "++", "--", "&", "*", "+", "-", "~", "!", "real", "imag", "ext"))
 )
 _BUILTIN = re.compile(r"__(?:atomic|c11_atomic|builtin|sync)_\w+")
+_WORKED_OUT = frozenset(
+    {"__builtin_offsetof", "__builtin_types_compatible_p", "__builtin_object_size",
+     "__builtin_constant_p", "__atomic_is_lock_free", "__atomic_always_lock_free",
+     "__c11_atomic_is_lock_free"}
+)  # fmt: skip
+"""Builtins whose value the parser knows."""
+_PLAIN = frozenset(
+    {"alloca", "memcpy", "memset", "memmove", "memcmp", "strlen", "strcmp", "strcpy", "abort",
+     "malloc", "calloc", "free", "printf", "puts", "abs", "labs", "exit"}
+)  # fmt: skip
+"""Builtins that are functions of the library by another name."""
 _SHOWN = 100
 Head: TypeAlias = tuple[Span, CType, str]
 """What every expression has: its place, its type and its text."""
@@ -123,10 +136,14 @@ class UnitReader:
                      "-Wno-incompatible-function-pointer-types", "-Wno-return-type",
                      "-fgnu89-inline", "-ferror-limit=5"]  # fmt: skip
         name = "mazurka-input.c"
-        self.parsed = self.cindex.Index.create().parse(
-            name, args=arguments, unsaved_files=[(name, text)]
-        )
+
+        def parse_again(changed: str) -> Any:
+            files = [(name, changed)]
+            return self.cindex.Index.create().parse(name, args=arguments, unsaved_files=files)
+
+        self.parsed = parse_again(text)
         self._refuse_errors()
+        self.selected = find_selected(self.data, parse_again, self.evaluate)
         self._read_unit()
 
     def _refuse_errors(self) -> None:
@@ -552,6 +569,15 @@ class UnitReader:
         if not children:
             return tree.RefusedExpression(*head, f"`{head[2]}` is not supported")
         found = _BUILTIN.match(head[2])
+        if found and found[0] in _WORKED_OUT:
+            return self._number(cursor, head)
+        if found and (plain := found[0].removeprefix("__builtin_")) in _PLAIN:
+            function = self.unit.functions.get(plain)
+            if function is None:
+                function = tree.CFunction(plain, self.types.read(children[0].type), head[0])
+                self.unit.functions[plain] = function
+            name = tree.FunctionName(head[0], function.type, plain, function)
+            return tree.Call(*head, name, tuple(map(self.expression, children[1:])))
         if found and found[0] not in self.unit.functions:
             arguments = tuple(self.expression(child) for child in children[1:])
             return tree.Builtin(*head, found[0], arguments)
@@ -583,36 +609,54 @@ class UnitReader:
         (body,) = cursor.get_children()
         return tree.StatementExpression(*head, self.compound(body))
 
-    def _list(self, cursor: Any, head: Head) -> tree.Expression:
-        return tree.InitialList(*head, tuple(map(self._item, cursor.get_children())))
+    def _generic(self, cursor: Any, head: Head) -> tree.Expression:
+        _, *values = (each for each in cursor.get_children() if each.kind.is_expression())
+        position = self.selected.get(cursor.extent.start.offset)
+        if position is None:
+            return tree.RefusedExpression(*head, f"`{head[2]}`: what it selects is not known")
+        return self.expression(values[position])
 
-    def _item(self, cursor: Any) -> tuple[tuple[str | int, ...], tree.Expression]:
-        """One initializer of a list; `.a[2] = x` has designators."""
+    def _list(self, cursor: Any, head: Head) -> tree.Expression:
+        items = (item for child in cursor.get_children() for item in self._items(child))
+        return tree.InitialList(*head, tuple(items))
+
+    def _items(self, cursor: Any) -> Iterator[tuple[tuple[str | int, ...], tree.Expression]]:
+        """One initializer of a list; `.a[2] = x` has designators, `[0 ... 2] = x` is several."""
         start = cursor.extent.start.offset
         children = list(cursor.get_children())
         named = any(child.kind.name == "MEMBER_REF" for child in children[:-1])
         if cursor.kind.name != "UNEXPOSED_EXPR" or not (
             named or self.data[start : start + 1] == b"["
         ):
-            return (), self.expression(cursor)
-        designators: list[str | int] = []
-        for child in children[:-1]:
-            if child.kind.name == "MEMBER_REF":
-                if child.spelling:  # libclang adds the anonymous ones on the way
-                    designators.append(child.spelling)
-            else:
-                value = self.evaluate(child)
-                if value is None:
-                    raise UnsupportedError.at(self.span(child), "this index is no constant")
-                designators.append(value)
-        if named:  # where an anonymous member is on the way, libclang says no place
-            start = start or max(each.extent.start.offset for each in children[:-1])
-        between = self.data[start : children[-1].extent.start.offset]
-        if b"..." in between:
-            raise UnsupportedError.at(
-                self.span(cursor), "a range of elements is not supported; name each one"
-            )
-        return tuple(designators), self.expression(children[-1])
+            yield (), self.expression(cursor)
+            return
+        ways: list[tuple[str | int, ...]] = [()]
+        parts = children[:-1]
+        while parts:
+            child = parts.pop(0)
+            steps: Iterable[str | int] = (child.spelling,)
+            if child.kind.name != "MEMBER_REF":
+                first = last = self._index(child)
+                if parts and self._is_range([child, parts[0]]):
+                    last = self._index(parts.pop(0))
+                steps = range(first, last + 1)
+            elif not child.spelling:  # libclang adds the anonymous ones on the way
+                continue
+            ways = [(*way, step) for way in ways for step in steps]
+        value = self.expression(children[-1])
+        if len(ways) > 1 and may_write(value):
+            value = tree.RefusedExpression(
+                value.span, value.type, value.text,
+                f"`{value.text}` does something, and is the value of several elements",
+            )  # fmt: skip
+        for way in ways:
+            yield way, value
+
+    def _index(self, cursor: Any) -> int:
+        value = self.evaluate(cursor)
+        if value is None:
+            raise UnsupportedError.at(self.span(cursor), "this index is no constant")
+        return value
 
     def _literal(self, cursor: Any, head: Head) -> tree.Expression:
         inner = [each for each in cursor.get_children() if each.kind.is_expression()]
@@ -626,8 +670,10 @@ class UnitReader:
         children = list(cursor.get_children())
         found = _BUILTIN.match(head[2])
         if found and self._begins_with_child(cursor, children) is None:
-            if found[0] == "__builtin_offsetof":
+            if found[0] in _WORKED_OUT:
                 return self._number(cursor, head)
+            if found[0] == "__builtin_choose_expr":
+                return self.expression(children[1 if self.evaluate(children[0]) else 2])
             given = [each for each in children if each.kind.is_expression()]
             given.sort(key=lambda each: each.extent.start.offset)  # libclang has another order
             return tree.Builtin(*head, found[0], tuple(map(self.expression, given)))
@@ -718,5 +764,6 @@ _EXPRESSIONS: dict[str, Callable[[UnitReader, Any, Head], tree.Expression]] = {
     "StmtExpr": UnitReader._statement_expression,
     "INIT_LIST_EXPR": UnitReader._list,
     "COMPOUND_LITERAL_EXPR": UnitReader._literal,
+    "GENERIC_SELECTION_EXPR": UnitReader._generic,
     "UNEXPOSED_EXPR": UnitReader._unexposed,
 }

@@ -91,6 +91,7 @@ class Survey:
         self._transparent: dict[tuple[tree.CFunction, int], bool] = {}
         self._callees: dict[tree.CFunction, set[tree.CFunction]] = {}
         self._addressed: set[tree.CFunction] | None = None
+        self._variadic: dict[tree.CFunction, bool] = {}
 
     def facts(self, function: tree.CFunction) -> VariableUse:
         found = self._facts.get(function)
@@ -205,6 +206,29 @@ class Survey:
                         found.add(each)
                         waiting.append(each)
         return found
+
+    def reads_arguments(self, function: tree.CFunction) -> bool:
+        """Whether a function has a `va_start` for its variable arguments."""
+        if function not in self._variadic:
+            self._variadic[function] = any(
+                isinstance(each, tree.Builtin) and each.name.endswith("va_start")
+                for each in walk(function.read())
+            )
+        return self._variadic[function]
+
+    def doubles(self, function: tree.CFunction, unit: tree.TranslationUnit) -> bool:
+        """Whether a function calls itself at two places, perhaps through others."""
+        again = [
+            each.callee
+            for each in walk(function.read())
+            if isinstance(each, tree.Call)
+            and isinstance(each.callee, tree.FunctionName)
+            and (
+                each.callee.function is function
+                or function in self.callees(each.callee.function, unit)
+            )
+        ]
+        return len(again) > 1
 
     def _named(
         self, function: tree.CFunction, unit: tree.TranslationUnit
