@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 import pytest
 
 import mazurka
-from mazurka.runtime.python import attributes, special_methods
+from mazurka.runtime.python import attributes, reflection, special_methods
 from mazurka.runtime.python.calls import leave
+from mazurka.runtime.python.deep import DeepReach
+from mazurka.runtime.sharing.accesses import How
 
 
 class Base:
@@ -71,6 +74,17 @@ def sees(program: Callable[[], bool]) -> bool:
     return mazurka.explore(check, preemptions=1).verdict == "violated"
 
 
+def reach_nothing(_: Any) -> DeepReach:
+    return DeepReach(lambda thing: (), How.READ_ALL, apart=False, writes=False)
+
+
+def get_both() -> bool:
+    get = operator.itemgetter("x", "y")
+    return _acts_once(
+        {"x": 0, "y": 0}, lambda table: get(table) == (0, 0), lambda table: table.update(x=1)
+    )
+
+
 MUTANTS: dict[str, tuple[Any, str, Any, Callable[[], bool]]] = {
     "a container that is made anew stays the same": (
         *(special_methods, "initialize", leave),
@@ -87,6 +101,10 @@ MUTANTS: dict[str, tuple[Any, str, Any, Callable[[], bool]]] = {
     "super finds nothing that changes": (
         *(attributes, "_bases_behind", lambda thing: ()),
         count_by_super,
+    ),
+    "a getter of several elements reads none": (
+        *(reflection, "_reach", reach_nothing),
+        get_both,
     ),
 }
 

@@ -24,7 +24,14 @@ from _thread import get_ident
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from types import FunctionType, GetSetDescriptorType, MappingProxyType, MemberDescriptorType
+from types import (
+    FunctionType,
+    GetSetDescriptorType,
+    MappingProxyType,
+    MemberDescriptorType,
+    ModuleType,
+    NoneType,
+)
 from typing import Any, Final, TypeAlias
 
 from mazurka.runtime.core.insides import (
@@ -39,13 +46,20 @@ from mazurka.runtime.core.insides import (
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.values import attribute_of
-from mazurka.runtime.python.attributes import COMPUTED, expose, home_of, is_entry, space_of
+from mazurka.runtime.python.attributes import (
+    COMPUTED,
+    expose,
+    home_of,
+    is_computed_by_c,
+    is_entry,
+    space_of,
+)
 from mazurka.runtime.python.catalogue import SIMPLE, SYNCHRONIZING, is_made, is_value
 from mazurka.runtime.python.containers import Part, PendingAccess, enter, part_of
 from mazurka.runtime.python.opaque import hides_state, opaque_parts
 from mazurka.runtime.python.reentry import perform_split
 from mazurka.runtime.python.variables import variable_at
-from mazurka.runtime.python.wrappers import is_wrapper, looks_up_in_c
+from mazurka.runtime.python.wrappers import is_field, is_wrapper, looks_up_in_c
 from mazurka.runtime.sharing.accesses import DataAccess, How, Read, Together, Write
 from mazurka.runtime.sharing.locations import points
 from mazurka.runtime.sharing.monitoring import unobserved
@@ -167,7 +181,7 @@ class DeepReach:
         if self._apart and _is_taken_apart(kind):
             wanted += [name for name, _ in slots(kind)]
             whole = attributes(kind) is not None
-        self._find_variables(value, wanted)
+        self.find_variables(value, wanted)
         if whole:
             expose(value)
             space = space_of(value)
@@ -182,7 +196,7 @@ class DeepReach:
         self.parts += found
         return bool(found)
 
-    def _find_variables(self, value: Any, wanted: Sequence[str]) -> None:
+    def find_variables(self, value: Any, wanted: Sequence[str]) -> None:
         for name in wanted:
             home = home_of(value, name)
             if home is not value and type(home) is not tuple:
@@ -233,13 +247,26 @@ def perform_deep(
         return action(*arguments, **named)
     reach = DeepReach(attributes, how, apart, writes)
     reach.find(values)
+    return perform_reach(reach, more, site, action, *arguments, **named)
+
+
+def perform_reach(
+    reach: DeepReach,
+    more: Sequence[Part],
+    site: int,
+    action: Callable[..., Any],
+    /,
+    *arguments: Any,
+    **named: Any,
+) -> Any:
+    """Perform an operation on what it reaches, and all in that; to be called under control."""
 
     def stand() -> list[PendingAccess]:
-        pending = _stand_before(reach, more, site)
+        pending = stand_before(reach, more, site)
         while reach.find(reach.values()):
             for access in pending:
                 access.settle()
-            pending = _stand_before(reach, more, site)
+            pending = stand_before(reach, more, site)
         return pending
 
     def stand_again(returned: object) -> list[PendingAccess]:
@@ -249,7 +276,22 @@ def perform_deep(
     return perform_split(stand, stand_again, site, action, *arguments, **named)
 
 
-def _stand_before(reach: DeepReach, more: Sequence[Part], site: int) -> list[PendingAccess]:
+def holds(thing: Any, name: str) -> bool:
+    """Tell whether an attribute can only be in the object itself, so that C code finds it without
+    calling anything, if it is there."""
+    kind = type(thing)
+    if issubclass(kind, (type, ModuleType, *COMPUTED)) or name.startswith("__"):
+        return False
+    if looks_up_in_c(kind) or is_field(kind, name) or is_computed_by_c(kind, name):
+        return False
+    of_classes = [names_in_class(base).get(name) for base in ancestors(kind)]
+    if any(type(one) not in (NoneType, MemberDescriptorType) for one in of_classes):
+        return False
+    home = home_of(thing, name)
+    return home is thing or type(home) is tuple
+
+
+def stand_before(reach: DeepReach, more: Sequence[Part], site: int) -> list[PendingAccess]:
     """Stand before the accesses to all of it that need a scheduling point; note the others."""
     pending = enter([*reach.parts, *more], site)
     operations: list[DataAccess] = [access.operation for access in pending]

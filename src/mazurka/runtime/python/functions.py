@@ -553,10 +553,9 @@ def _call_view(function: Any, view: Any, site: int, /, *arguments: Any, **named:
 def _format(function: Any, text: Any, site: int) -> Any:
     if not reflection.reaches_inside(text):
         return partial(read_deeply, function, site)
-    formatting = reflection.Formatting(site)
     if function.__name__ == "format":
-        return lambda *arguments, **named: formatting.vformat(text, arguments, named)
-    return lambda named: formatting.vformat(text, (), named)
+        return partial(reflection.format_text, function, text, site)
+    return lambda named: reflection.Formatting(site).vformat(text, (), named)
 
 
 # -- other callable objects of C code ------------------------------------------------------------

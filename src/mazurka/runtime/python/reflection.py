@@ -16,13 +16,18 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
 from operator import attrgetter, itemgetter
 from types import GetSetDescriptorType, MemberDescriptorType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python import variables
-from mazurka.runtime.python.calls import performs
-from mazurka.runtime.python.catalogue import CallEffect
+from mazurka.runtime.python.calls import hold_method, performs
+from mazurka.runtime.python.catalogue import BUILT_IN, METHODS, SIMPLE, CallEffect
+from mazurka.runtime.python.containers import family, is_built_in
+from mazurka.runtime.python.deep import DeepReach, holds, perform_reach, stand_before
 from mazurka.runtime.python.expressions import read_item
+from mazurka.runtime.python.missing_keys import makes_new
+from mazurka.runtime.python.opaque import asked_parts
+from mazurka.runtime.python.reentry import perform_split
 from mazurka.runtime.python.variables import read_attribute, read_dict, touch_found, write_own
 from mazurka.runtime.sharing.accesses import How
 
@@ -115,9 +120,9 @@ def call_getter(function: Any, site: int, method: Callable[[Any, str, int], Any]
     """What is called instead of a getter of `operator`, where `method` calls methods."""
     maker, arguments = function.__reduce__()
     if maker is attrgetter:
-        return partial(_attributes, arguments, site)
+        return partial(_attributes, function, arguments, site)
     if maker is itemgetter:
-        return partial(_items, arguments, site)
+        return partial(_items, function, arguments, site)
     if type(maker) is partial:
         name, named = maker.args[0], maker.keywords
     else:
@@ -129,7 +134,10 @@ def call_getter(function: Any, site: int, method: Callable[[Any, str, int], Any]
     return call
 
 
-def _attributes(paths: Sequence[str], site: int, thing: Any) -> Any:
+def _attributes(getter: Any, paths: Sequence[str], site: int, thing: Any) -> Any:
+    if len(paths) > 1 and _reads_at_once([(thing, True, path) for path in paths]):
+        found = _read_at_once(getter, site, thing, [(thing, True, path) for path in paths])
+        return tuple(hold_method(v, site) if type(v) in BUILT_IN else v for v in found)
     found = [
         reduce(lambda owner, name: read_attribute(owner, name, site), path.split("."), thing)
         for path in paths
@@ -137,9 +145,57 @@ def _attributes(paths: Sequence[str], site: int, thing: Any) -> Any:
     return found[0] if len(found) == 1 else tuple(found)
 
 
-def _items(keys: Sequence[Any], site: int, thing: Any) -> Any:
+def _items(getter: Any, keys: Sequence[Any], site: int, thing: Any) -> Any:
+    if len(keys) > 1 and _reads_at_once([(thing, False, key) for key in keys]):
+        return _read_at_once(getter, site, thing, [(thing, False, key) for key in keys])
     found = [read_item(thing, key, site) for key in keys]
     return found[0] if len(found) == 1 else tuple(found)
+
+
+# -- reads of several places by one call ---------------------------------------------------------
+
+_Reads: TypeAlias = Sequence[tuple[Any, bool, Any]]
+"""An object, whether an attribute is read or an element, and the name or the key."""
+
+
+def _reads_at_once(reads: _Reads) -> bool:
+    """Tell whether C code reads attributes and elements where no code of the program lies behind
+    any: nobody can come in between then."""
+    if session.current.ident != get_ident():
+        return False
+    return all(
+        ("." not in name and holds(thing, name)) if is_attribute else _is_at_hand(thing, name)
+        for thing, is_attribute, name in reads
+    )
+
+
+def _is_at_hand(thing: Any, key: Any) -> bool:
+    kind = type(thing)
+    if family(thing) not in METHODS or not is_built_in(kind, "__getitem__"):
+        return False
+    return type(key) in SIMPLE and not (issubclass(kind, dict) and makes_new(thing))
+
+
+def _read_at_once(getter: Any, site: int, thing: Any, reads: _Reads) -> Any:
+    """Call a getter that reads several places: one access, which reads nothing of what it finds."""
+    reach = _reach(reads)
+    return perform_split(
+        lambda: stand_before(reach, (), site),
+        lambda _: stand_before(reach, (), site),
+        site,
+        getter,
+        thing,
+    )
+
+
+def _reach(reads: _Reads) -> DeepReach:
+    reach = DeepReach(lambda thing: (), How.READ_ALL, apart=False, writes=False)
+    for thing, is_attribute, name in reads:
+        if is_attribute:
+            reach.find_variables(thing, (name,))
+        else:
+            reach.parts.append((thing, family(thing), How.READ, name))
+    return reach
 
 
 # -- descriptors ---------------------------------------------------------------------------------
@@ -186,6 +242,47 @@ class Formatting(string.Formatter):
             get = read_attribute if is_attribute else read_item
             thing = get(thing, name, self._site)
         return thing, first
+
+
+def format_text(function: Any, text: str, site: int, /, *arguments: Any, **named: Any) -> str:
+    """`text.format(...)`, as one access where no code of the program finds what is written."""
+    fields = _find_fields(text, arguments, named)
+    if fields is None or not _reads_at_once(fields[1]):
+        return Formatting(site).vformat(text, arguments, named)
+    whole, reads = fields
+    reach = _reach(reads)
+    reach.find(whole)
+    more = asked_parts(format, whole)
+    result: str = perform_reach(reach, more, site, function, *arguments, **named)
+    return result
+
+
+def _find_fields(
+    text: str, arguments: tuple[Any, ...], named: dict[str, Any]
+) -> tuple[list[Any], list[tuple[Any, bool, Any]]] | None:
+    """Find the values that a format string writes as they are, and where it finds others; None if
+    it reaches deeper, or fails."""
+    whole: list[Any] = []
+    reads: list[tuple[Any, bool, Any]] = []
+    number = 0
+    for _, field, specification, _ in formatter_parser(text):
+        if field is None:
+            continue
+        if "{" in specification:
+            return None
+        first, rest = formatter_field_name_split(field)
+        steps = list(rest)
+        if first == "":
+            first, number = number, number + 1
+        is_given = first < len(arguments) if type(first) is int else first in named
+        if not is_given or len(steps) > 1:
+            return None
+        value = arguments[first] if type(first) is int else named[first]
+        if steps:
+            reads.append((value, *steps[0]))
+        else:
+            whole.append(value)
+    return whole, reads
 
 
 def reaches_inside(text: str) -> bool:

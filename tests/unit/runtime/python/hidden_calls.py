@@ -29,6 +29,64 @@ def work():
         box.n = get(box) + 1
 together(work, work)
 assert box.n == 2
+### attrgetter of a property and an attribute
+class Box:
+    x = y = 0
+    @property
+    def late(self): return self.x
+---
+box = Box()
+get = operator.attrgetter("late", "y")
+got = []
+def look():
+    with GUARD:
+        got.append(get(box))
+def change():
+    with GUARD:
+        box.x = 1
+        box.y = 1
+together(look, change)
+assert got[0] in ((0, 0), (1, 1)) and got != [(1, 1)]
+### itemgetter of several elements
+---
+d = {"x": 0, "y": 0}
+got = []
+def look():
+    with GUARD:
+        got.append(operator.itemgetter("x", "y")(d))
+def change():
+    with GUARD:
+        d["x"] = 1
+        d["y"] = 1
+together(look, change)
+assert got == [(0, 0)]
+### attrgetter of several attributes
+class Box: pass
+---
+box = Box(); box.x = box.y = 0
+got = []
+def look():
+    with GUARD:
+        got.append(operator.attrgetter("x", "y")(box))
+def change():
+    with GUARD:
+        box.x = 1
+        box.y = 1
+together(look, change)
+assert got == [(0, 0)]
+### format of what is in an attribute
+class Box: pass
+---
+box = Box(); box.items = [0]
+got = []
+def look():
+    with GUARD:
+        got.append("{0.items} {box.items!r:>9}".format(box, box=box))
+def change():
+    with GUARD:
+        box.items[0] = 1
+together(look, change)
+assert got == ["[0]       [0]"]
 ### sorted key attrgetter
 class Box:
     def __init__(self, n): self.n = n

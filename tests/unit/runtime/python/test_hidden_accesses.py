@@ -280,6 +280,26 @@ RIGHT = {
         collections.deque((1, 2)).rotate(n)
     together(work)
 """,
+    "a getter of several elements is one step": """
+    d, got = {"x": 0, "y": 0}, []
+    get = operator.itemgetter("x", "y")
+    together(lambda: d.update(x=1, y=1), lambda: got.append(get(d)))
+    assert got[0] in ((0, 0), (1, 1))
+""",
+    "a getter of several attributes is one step": """
+    o, got = types.SimpleNamespace(x=0, y=0), []
+    get = operator.attrgetter("x", "y")
+    together(lambda: vars(o).update(x=1, y=1), lambda: got.append(get(o)))
+    assert got[0] in ((0, 0), (1, 1))
+""",
+    "a format string is one step": """
+    o, d, got = types.SimpleNamespace(x=0, y=0), {"a": 0, "b": 0}, []
+    together(
+        lambda: (vars(o).update(x=1, y=1), d.update(a=1, b=1)),
+        lambda: got.append("{0.x}{0.y} {d[a]}{d[b]} {1}".format(o, 1, d=d)),
+    )
+    assert got[0] in ("00 00 1", "11 00 1", "11 11 1")
+""",
     "a function that is called twice has one cache": """
     make = object_of("k")
     got = []
