@@ -132,15 +132,15 @@ def _between_pointers(
         return _from_bytes(low, value, new, node)
     if _is_bytes(new.target):
         inside = value.inside
+        if inside is None and not isinstance(old.target, VoidType) and value.constant != 0:
+            note_origin(low, old.target)
         if inside is None and not _is_bytes(old.target):
             inside = (old.target, 0)
-            if value.constant != 0:
-                note_origin(low, old.target)
         return Scalar(new, value.expr, inside)
     if _agree(old.target, new.target):
         return Scalar(new, value.expr)
     held = Scalar(new, low.hold(value.expr, node.span, new))
-    if not _is_bytes(old.target):
+    if not isinstance(old.target, VoidType):
         note_origin(low, old.target)
     require_view(low, held, _element(new.target), node.span, node.text)
     return held
