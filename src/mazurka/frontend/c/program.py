@@ -17,7 +17,6 @@ from mazurka.frontend.c import (  # noqa: F401 - handlers: together they are the
     statements,
     tree,
 )
-from mazurka.frontend.c.access import set_any
 from mazurka.frontend.c.calls import bind, call
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.function_ends import end_without_value
@@ -31,10 +30,12 @@ from mazurka.frontend.c.library import (  # noqa: F401 - handlers
     keys,
     locks,
     output,
+    scanning,
     signals,
     variable_arguments,
     verifier,
 )
+from mazurka.frontend.c.library.main_arguments import bind_main
 from mazurka.frontend.c.library.process import constructors, run_exit_functions
 from mazurka.frontend.c.library.threads import keep_result, run_destructors
 from mazurka.frontend.c.lives import end_thread_variables, leave
@@ -48,7 +49,7 @@ from mazurka.frontend.c.lowering import (
     Limits,
 )
 from mazurka.frontend.c.memory import allocate, end_values, find_texts
-from mazurka.frontend.c.places_of import declare, enter
+from mazurka.frontend.c.places_of import enter
 from mazurka.frontend.c.return_sites import InliningTooLarge
 from mazurka.frontend.c.survey import Survey
 from mazurka.frontend.c.types import (
@@ -309,8 +310,7 @@ def _keep_return(low: CLowering, frame: CallFrame, type_: FunctionType, span: Sp
 def _bind_arguments(low: CLowering, plan: CThread, frame: CallFrame) -> None:
     function = frame.function
     if plan.active:
-        for parameter in function.parameters:  # of main: anything
-            set_any(low, declare(low, parameter), parameter.span)
+        bind_main(low, function)
         return
     if len(function.parameters) > 1:
         raise UnsupportedError.at(

@@ -6,6 +6,7 @@
 #define ENOMEM 12
 #define EBUSY 16
 #define EINVAL 22
+#define ERANGE 34
 #define EDEADLK 35
 #define EOVERFLOW 75
 #define ETIMEDOUT 110

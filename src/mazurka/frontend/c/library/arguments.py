@@ -11,7 +11,7 @@ from mazurka.frontend.c.types import PointerType, VoidType, bare
 from mazurka.frontend.c.values import ObjectPlace, Scalar
 from mazurka.frontend.kit.shapes import Reference, Shape
 from mazurka.ir.expressions import ZERO, Const
-from mazurka.ir.program import Kind, Role, Span
+from mazurka.ir.program import Fault, Kind, Role, Span
 
 SUCCESS = Scalar(INT, ZERO)
 EBUSY, EINVAL, EDEADLK, EPERM, EAGAIN, ETIMEDOUT = 16, 22, 35, 1, 11, 110
@@ -52,6 +52,15 @@ def sync_object(low: CLowering, node: tree.Expression, shape: Shape) -> Referenc
         low.step(Kind.LOCAL, node.span, node.text, operations=checks)
     title = place.title.removeprefix("&")
     return Reference(shape, low.in_memory(place.address), True, title)
+
+
+def touch(low: CLowering, node: tree.Expression) -> None:
+    """Make sure that an argument leads to an object, with which nothing is done."""
+    place = target_of(low, node)
+    if place is None:
+        low.fail(Fault.MEMORY, f"`{node.text}` is a null pointer, not an object", node.span)
+    elif low.reachable and (checks := pointer_checks(low, place)):
+        low.step(Kind.LOCAL, node.span, node.text, operations=checks)
 
 
 def number_result(low: CLowering, span: Span, expr: object) -> Scalar:

@@ -217,19 +217,3 @@ def _strcpy(low: CLowering, node: tree.Call) -> Scalar:
         place = follow(low, moved, kind.target, name, node.span)
         write(low, place, Scalar(kind.target, Const(byte)), node.span)
     return target
-
-
-@library("sscanf", "scanf", "fscanf", "gets", "fgets", "getchar", "atoi", "strtol")
-def _input(low: CLowering, node: tree.Call) -> Scalar:
-    """Input may be anything; what it is stored in gets any value."""
-    from mazurka.frontend.c.access import choose_any, set_any
-
-    name = node.callee.text
-    if name in ("gets", "fgets"):
-        raise low.refuse(node, f"`{name}` is not supported; use __VERIFIER_nondet_char()")
-    if "scanf" in name:
-        for argument in node.arguments[1 if name == "scanf" else 2 :]:
-            place = target_of(low, argument)
-            if place is not None:
-                set_any(low, place, node.span)
-    return choose_any(low, node.type, node.span, node.text)

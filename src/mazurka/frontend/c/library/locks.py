@@ -19,6 +19,7 @@ from mazurka.frontend.c.library.arguments import (
     flag_cell,
     sync_object,
     target_of,
+    touch,
 )
 from mazurka.frontend.c.lowering import CLowering, library
 from mazurka.frontend.c.values import Scalar
@@ -115,6 +116,7 @@ def _settype(low: CLowering, node: tree.Call) -> Scalar:
     "pthread_rwlockattr_init", "pthread_rwlockattr_destroy", "pthread_mutexattr_setpshared",
 )  # fmt: skip
 def _destroy(low: CLowering, node: tree.Call) -> Scalar:
+    touch(low, node.arguments[0])
     return SUCCESS
 
 
@@ -277,6 +279,7 @@ def _spin_unlock(low: CLowering, node: tree.Call) -> Scalar:
 
 @library("pthread_cond_init", "cnd_init")
 def _cond_init(low: CLowering, node: tree.Call) -> Scalar:
+    touch(low, node.arguments[0])
     return SUCCESS
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import choose_any
 from mazurka.frontend.c.expressions import INT
+from mazurka.frontend.c.library.verifier import strip_conversions
 from mazurka.frontend.c.lowering import CLowering, library
 from mazurka.frontend.c.types import IntegerType, PointerType, VoidType, bare
 from mazurka.frontend.c.values import NOWHERE, Scalar
@@ -16,7 +19,7 @@ from mazurka.ir.program import Check, Fault, Kind
     "printf", "fprintf", "puts", "fputs", "putchar", "putc", "fputc", "fflush", "perror", "vprintf",
     "vfprintf", "vsyslog", "syslog", "openlog", "closelog",
     "sleep", "usleep", "nanosleep", "thrd_sleep", "srand", "srandom", "setbuf", "setvbuf",
-    "printk", "strerror", "__builtin_printf", "fclose", "atexit_unused",
+    "printk", "strerror", "__builtin_printf", "fclose",
 )  # fmt: skip
 def _ignore(low: CLowering, node: tree.Call) -> Scalar:
     """Evaluate arguments that do something or read shared data, and nothing else."""
@@ -29,17 +32,31 @@ def _ignore(low: CLowering, node: tree.Call) -> Scalar:
         if isinstance(inner, tree.Name) and inner.variable.external:
             continue
         low.effect(argument)
+    _refuse_count(low, node)
     return _some(low, node)
 
 
+def _refuse_count(low: CLowering, node: tree.Call) -> None:
+    """Refuse `%n`, which stores how much was written."""
+    if "print" not in node.callee.text:
+        return
+    for inner in map(strip_conversions, node.arguments):
+        form = inner.data.replace(b"%%", b"") if isinstance(inner, tree.StringLiteral) else b""
+        if re.search(rb"%[hljzt]*n", form):
+            raise low.refuse(node, f"`{node.text}`: `%n` is not supported")
+
+
 def _some(low: CLowering, node: tree.Call) -> Scalar:
-    """What such a function returns: 0, which programs hardly look at."""
+    """What such a function returns: of output any number where somebody looks at it, as a pointer
+    one that must not be followed; sleeping is never cut short."""
     kind = bare(node.type)
     if isinstance(kind, VoidType):
         return Scalar(kind, ZERO)
     if isinstance(kind, PointerType):
         return Scalar(kind, Const(NOWHERE))
-    return Scalar(kind, ZERO)
+    if node in low.ignored or node.callee.text in ("sleep", "usleep", "nanosleep", "thrd_sleep"):
+        return Scalar(kind, ZERO)
+    return choose_any(low, kind, node.span, node.text)
 
 
 @library("time", "clock_gettime", "timespec_get", "clock", "gettimeofday")

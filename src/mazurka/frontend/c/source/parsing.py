@@ -143,6 +143,7 @@ class UnitReader:
 
         self.parsed = parse_again(text)
         self._refuse_errors()
+        self._refuse_pragmas(text)
         self.selected = find_selected(self.data, parse_again, self.evaluate)
         self._read_unit()
 
@@ -158,6 +159,16 @@ class UnitReader:
                     self.places.span(place.line, place.column, 0, 0),
                     f"the attribute `{name}` is not known, and may change what the program does;"
                     " leave it out, for example with `#ifndef __MAZURKA__`",
+                )
+
+    def _refuse_pragmas(self, text: str) -> None:
+        """Refuse pragmas that make threads: they would be left out in silence."""
+        if "#pragma" not in text:
+            return
+        for number, line in enumerate(text.splitlines(), 1):
+            if re.match(r"\s*#pragma\s+(omp|acc)\b", line):
+                raise UnsupportedError.at(
+                    self.places.span(number, 1, 0, 0), "OpenMP is not supported; use pthreads"
                 )
 
     # --- places ----------------------------------------------------------------------------
