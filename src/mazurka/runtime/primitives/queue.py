@@ -36,7 +36,7 @@ from mazurka.runtime.core.operations import (
 )
 from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
-from mazurka.runtime.primitives.lock import OUTSIDE, Acquire, Lock, Release
+from mazurka.runtime.primitives.lock import OUTSIDE, Acquire, Lock, LookLocked, Release
 from mazurka.runtime.primitives.primitive import ATTRIBUTE, LookInside, Primitive, refuse_copy
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.older_whole import OlderWhole
@@ -133,6 +133,8 @@ class QueueModel(Lock):
         run = session.current
         if run.ident != get_ident():
             return self._outside().locked()  # type: ignore[no-any-return]
+        self._meet(run)
+        run.point(LookLocked(self))
         return self.now.holder is not None
 
     def _outside(self) -> Any:

@@ -286,6 +286,8 @@ class CallEffect(Enum):
     READS_OWN_ATTRIBUTE = auto()
     HAS_ATTRIBUTE = auto()
     WRITES_ATTRIBUTE = auto()
+    USES_PROPERTY = auto()
+    """It reads or writes a property of a thread: `thread.getName()`."""
     DELETES_ATTRIBUTE = auto()
 
 
@@ -376,6 +378,8 @@ ROWS: Final[tuple[tuple[CallEffect, tuple[Any, ...]], ...]] = (
     (CallEffect.READS_STATIC_ATTRIBUTE, (inspect.getattr_static,)),
     (CallEffect.READS_OWN_ATTRIBUTE, (object.__getattribute__, type.__getattribute__)),
     (CallEffect.HAS_ATTRIBUTE, (hasattr,)),
+    (CallEffect.USES_PROPERTY, (threading.Thread.getName, threading.Thread.setName)),
+    (CallEffect.USES_PROPERTY, (threading.Thread.isDaemon, threading.Thread.setDaemon)),
     (CallEffect.WRITES_ATTRIBUTE, (setattr, object.__setattr__, type.__setattr__)),
     (CallEffect.DELETES_ATTRIBUTE, (delattr, object.__delattr__, type.__delattr__)),
 )

@@ -77,6 +77,18 @@ def has_attribute(_: Any, site: int, thing: Any, name: str) -> bool:
     return True
 
 
+@performs(CallEffect.USES_PROPERTY)
+def use_property(function: Any, site: int, /, *arguments: Any) -> Any:
+    """`thread.getName()`, `thread.setDaemon(True)`: as the property does."""
+    thread = getattr(function, "__self__", arguments[0] if arguments else None)
+    name = "name" if function.__name__.endswith("Name") else "daemon"
+    if function.__name__.startswith("set"):
+        return write_own(thread, name, site, How.WRITE, function, *arguments)
+    if session.current.ident == get_ident():
+        variables.touch_attribute(thread, name, site)
+    return function(*arguments)
+
+
 @performs(CallEffect.WRITES_ATTRIBUTE)
 @performs(CallEffect.DELETES_ATTRIBUTE)
 def store_attribute(function: Any, site: int, thing: Any, name: str, *value: Any) -> None:

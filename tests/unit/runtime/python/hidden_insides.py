@@ -17,6 +17,30 @@ class Key:
 """
 
 INSIDES = """
+### the mutex of a queue
+import queue
+---
+q, done = queue.Queue(), []
+def work():
+    with GUARD:
+        if not q.mutex.locked():
+            done.append(1)
+            q.mutex.acquire(blocking=False)
+together(work, work)
+assert len(done) == 1
+### the name of a thread by a method
+import warnings
+---
+thread, done = threading.Thread(name="new"), []
+def work():
+    with GUARD:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if thread.getName() == "new":
+                done.append(1)
+                thread.setName("used")
+together(work, work)
+assert len(done) == 1
 ### attributes of a namespace, written out
 ---
 s = types.SimpleNamespace(a=0, b=0)
