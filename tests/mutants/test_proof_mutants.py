@@ -65,7 +65,7 @@ def push_without_check(patch: pytest.MonkeyPatch) -> None:
 
 
 def block_without_check(patch: pytest.MonkeyPatch) -> None:
-    def never(search: PropertyDirected, cube: Cube, level: int) -> Cube:
+    def never(search: PropertyDirected, cube: Cube, level: int, **_: bool) -> Cube:
         return cube
 
     patch.setattr(PropertyDirected, "find_step_into", never)

@@ -41,6 +41,8 @@ SOLVER = "cadical195"
 MOST_TEMPORARY = 2000
 """After so many clauses for one question each, the solver begins afresh."""
 QUERIES_A_REPORT = 200
+EMPTY = 0
+"""Stands for a literal where a cube has none: no state is left then."""
 FAILURES_IN_A_ROW = 12
 """`generalize` gives up when it could not drop so many literals, one after the other."""
 
@@ -134,8 +136,10 @@ class PropertyDirected:
         """By literal of a latch the literal that says the same of the next state."""
         for variable, taken in zip(problem.state, problem.nexts, strict=True):
             self.primed[variable], self.primed[-variable] = taken, -taken
-        self.levels: list[list[Cube]] = [[], []]
+        self.levels: list[dict[Cube, None]] = [{}, {}]
         """By level the cubes that F_1, ..., F_level exclude and no later one does."""
+        self.cubes = CubeIndex()
+        """The same cubes, by their literals."""
         self.activity = dict.fromkeys(problem.state, 0)
         self.queries = 0
         self.covered = 0
@@ -183,14 +187,14 @@ class PropertyDirected:
         """Whether the first state is in a cube: then it must not be excluded."""
         return all(literal in self.first for literal in cube)
 
-    def find_step_into(self, cube: Cube, level: int) -> Cube | None:
-        """None if a step leads from a state of F_level outside a cube into it, which is then the
-        solver's model.  Else a part of the cube that is as unreachable."""
+    def find_step_into(self, cube: Cube, level: int, *, keep_model: bool = False) -> Cube | None:
+        """None if a step leads from a state of F_level outside a cube into it.  Else a part of the
+        cube that is as unreachable."""
         outside = self.steps.add_temporary([-literal for literal in cube])
         targets = {self.primed[literal]: literal for literal in cube}
         found = self.ask([outside, *self.frame_literals(level), *targets])
         core = None if found else frozenset(self._find_failed(cube))
-        if found:
+        if found and keep_model:
             self.steps.keep_model()
         self.steps.drop_temporary(outside)
         return core
@@ -237,15 +241,16 @@ class PropertyDirected:
 
     def exclude(self, cube: Cube, level: int) -> None:
         """Exclude a cube from F_1, ..., F_level."""
-        for each in range(1, level + 1):
-            self.levels[each] = [old for old in self.levels[each] if not cube <= old]
-        self.levels[level].append(cube)
+        for old in self.cubes.find_larger(cube, level):
+            del self.levels[self.cubes.remove(old)][old]
+        self.levels[level][cube] = None
+        self.cubes.add(cube, level)
         self._add_clause(cube, level)
         for literal in cube:
             self.activity[abs(literal)] += 1
 
     def is_excluded(self, cube: Cube, level: int) -> bool:
-        return any(old <= cube for cubes in self.levels[level:] for old in cubes)
+        return self.cubes.has_smaller(cube, level)
 
     # --- the search ---------------------------------------------------------------------------
 
@@ -286,7 +291,7 @@ class PropertyDirected:
                 return Reached(self._read_way(now))
             if self.is_excluded(cube, level):
                 continue
-            core = self.find_step_into(cube, level - 1)
+            core = self.find_step_into(cube, level - 1, keep_model=True)
             order += 1
             if core is None:
                 before, inputs = self.lift([self.primed[literal] for literal in cube])
@@ -304,7 +309,7 @@ class PropertyDirected:
     def push_clauses(self) -> int | None:
         """Open a level, and move clauses up where steps from their frame keep them; returns a level
         all of whose clauses have moved."""
-        self.levels.append([])
+        self.levels.append({})
         self.activations.append(self.steps.new_variable())
         for level in range(1, len(self.levels) - 1):
             for cube in sorted(self.levels[level], key=len):
@@ -331,6 +336,53 @@ class PropertyDirected:
         return sorted(
             (latches[abs(each)] if each > 0 else -latches[abs(each)] for each in cube), key=abs
         )
+
+
+class CubeIndex:
+    """Cubes with their levels, to be found by their literals: there may be thousands, and each new
+    one is compared with all that could contain it, or be contained in it."""
+
+    def __init__(self) -> None:
+        self.level_of: dict[Cube, int] = {}
+        self.containing: dict[int, set[Cube]] = {}
+        """By literal the cubes with it."""
+        self.named: dict[int, set[Cube]] = {}
+        """By literal some of these: each cube stands under one of its literals."""
+        self.name: dict[Cube, int] = {}
+
+    def add(self, cube: Cube, level: int) -> None:
+        """Add a cube that is not there: one that a later level has is not excluded again."""
+        assert cube not in self.level_of
+        for literal in cube:
+            self.containing.setdefault(literal, set()).add(cube)
+        self.level_of[cube] = level
+        self.name[cube] = name = self._find_rarest(cube)
+        self.named.setdefault(name, set()).add(cube)
+
+    def remove(self, cube: Cube) -> int:
+        """Forget a cube; returns its level."""
+        for literal in cube:
+            self.containing[literal].discard(cube)
+        self.named[self.name.pop(cube)].discard(cube)
+        return self.level_of.pop(cube)
+
+    def find_larger(self, cube: Cube, level: int) -> list[Cube]:
+        """The cubes of levels up to this one that contain all literals of a cube."""
+        known = self.containing.get(self._find_rarest(cube), ()) if cube else self.level_of
+        return [old for old in known if self.level_of[old] <= level and cube <= old]
+
+    def has_smaller(self, cube: Cube, level: int) -> bool:
+        """Whether all literals of a cube of this level, or of a later one, are in this one."""
+        return any(
+            old <= cube and self.level_of[old] >= level
+            for literal in (EMPTY, *cube)
+            for old in self.named.get(literal, ())
+        )
+
+    def _find_rarest(self, cube: Cube) -> int:
+        """The literal of a cube that fewest cubes have."""
+        many = self.containing
+        return min(cube, key=lambda each: (len(many.get(each, ())), each), default=EMPTY)
 
 
 class _Questions:
