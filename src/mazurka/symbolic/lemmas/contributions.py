@@ -27,6 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mazurka.deadline import check_time
 from mazurka.ir.expressions import Binary, Const, Load
 from mazurka.ir.passes.held import conjuncts
 from mazurka.ir.program import Assign, Edge, Program
@@ -39,10 +40,15 @@ from mazurka.symbolic.lemmas.relations import (
 )
 from mazurka.symbolic.lemmas.sampling import Integers, Samples
 
-MOST_UNKNOWNS = 600
-"""With more unknowns no sum is looked for."""
-ROWS_AN_UNKNOWN = 4
-"""So many samples for each unknown are looked at to find a sum; all are to confirm it."""
+MOST_UNKNOWNS = 300
+"""With more unknowns no sum is looked for: the time grows with their third power."""
+MOST_GUESSED = 1000
+"""Nor with more than these, of which some may never count."""
+MOST_SAMPLES = 4096
+"""So many samples are looked at."""
+ROWS_AN_UNKNOWN = 3
+"""So many of them for each unknown are used to find a sum; all of them are to confirm it."""
+PHASE = "guessing sums over threads"
 
 
 class Unknown(NamedTuple):
@@ -77,14 +83,19 @@ class Contributions:
     def find_sums(self) -> Iterator[Guess]:
         """Sums that all samples satisfy, one for a shared cell at most."""
         unknowns = list(self._list_unknowns())
-        if not self.shared or len(unknowns) > MOST_UNKNOWNS:
+        if not self.shared or len(unknowns) > MOST_GUESSED:
             return
-        columns = self._evaluate(unknowns)
+        step = -(-self.samples.count // MOST_SAMPLES)
+        columns = self._evaluate(unknowns, step)
         used = [n for n in range(len(unknowns)) if columns[:, n].any()]
-        cells = [self.samples.numbers(self.vocabulary.wide[each]) for each in self.shared]
+        if len(used) > MOST_UNKNOWNS:
+            return
+        wide = self.vocabulary.wide
+        cells = [self.samples.numbers(wide[each])[::step] for each in self.shared]
         if max(int(np.abs(each).max()) for each in (*cells, columns)) > LARGEST_NUMBER:
             return
         for position, cell in enumerate(self.shared):
+            check_time(PHASE)
             others = [*cells[:position], *columns[:, used].T]
             system = np.array([np.ones(len(cells[0]), np.int64), *others]).T
             factors = solve(system, cells[position])
@@ -121,12 +132,13 @@ class Contributions:
         flag = self.words.is_true(self.vocabulary.state.cells[unknown.flag])
         return self.graph.both(at, flag)
 
-    def _evaluate(self, unknowns: Sequence[Unknown]) -> Integers:
-        """What each unknown counts, a column each, in all samples."""
+    def _evaluate(self, unknowns: Sequence[Unknown], step: int) -> Integers:
+        """What each unknown counts, a column each, in every so many samples."""
         counts = self.samples.evaluate([self._condition(each) for each in unknowns])
-        found: Integers = np.array(counts, np.int64).T
+        found: Integers = np.array(counts[:, ::step], np.int64).T
         locals_of = {each.cell for each in unknowns if each.cell is not None}
-        numbers = {a: self.samples.numbers(self.vocabulary.wide[a]) for a in locals_of}
+        wide = self.vocabulary.wide
+        numbers = {a: self.samples.numbers(wide[a])[::step] for a in locals_of}
         for place, each in enumerate(unknowns):
             if each.cell is not None:
                 found[:, place] *= numbers[each.cell]
