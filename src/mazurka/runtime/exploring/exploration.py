@@ -43,7 +43,7 @@ from mazurka.runtime.exploring.schedules import Follow
 from mazurka.runtime.exploring.tokens import make_token
 from mazurka.runtime.program.watchdog import UncontrolledCallError
 from mazurka.runtime.rewrite.selection import named_modules, require_modules
-from mazurka.runtime.sharing.monitoring import HIDDEN
+from mazurka.runtime.sharing.monitoring import HIDDEN, LOST
 from mazurka.runtime.story.diagnosing import diagnose
 from mazurka.runtime.story.failure import describe_failure
 from mazurka.runtime.story.recording import record
@@ -372,6 +372,9 @@ def _describe_patient(explored: Explored) -> str:
     return f"nothing found in {counted(explored.executions, 'execution')} without early timeouts"
 
 
+_LOST = f" ({LOST})"
+
+
 def describe_scope(
     verdict: str,
     explored: Explored,
@@ -382,7 +385,8 @@ def describe_scope(
     """Say what a verdict covers: `all executions with at most 2 preemptions; 46 partial orders`."""
     parts = [_describe_extent(verdict, explored, options)]
     hidden = [name for name in unobserved_code if name.endswith(f"({HIDDEN})")]
-    code = [name for name in unobserved_code if name not in hidden]
+    lost = [name.removesuffix(_LOST) for name in unobserved_code if name.endswith(_LOST)]
+    code = [name for name in unobserved_code if name not in hidden and not name.endswith(_LOST)]
     if code:
         parts.append(
             f"Python code has run that cannot be observed: {', '.join(code)}; its"
@@ -393,6 +397,12 @@ def describe_scope(
         parts.append(
             f"while other threads ran: {', '.join(hidden)}; nobody sees who uses that, so failures"
             " may have been missed (--leave-out NAME accepts that for a module)"
+        )
+    if lost:
+        parts.append(
+            f"executions change what cannot be put back: {', '.join(lost)}; later ones begin with"
+            " what earlier ones have left there, so failures may have been missed: make it inside"
+            " the test, or in a fixture of function scope"
         )
     others = [name for name in not_observed if name not in unobserved_code]
     if others:

@@ -40,6 +40,7 @@ from mazurka.runtime.rewrite.named_objects import find_named_objects
 from mazurka.runtime.rewrite.observed_code import ObservedCode
 from mazurka.runtime.rewrite.selection import Rule, is_left_alone, select_modules
 from mazurka.runtime.sharing.exempt import find_memories
+from mazurka.runtime.sharing.kept_by_c import older_in_c
 from mazurka.runtime.sharing.locations import PLACE, learned, order
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import names
@@ -228,6 +229,7 @@ class ObservedProgram:
             met.clear()
             gc.collect()  # what the runs so far have left in weak sets and the like is not older
             older_state.renew()
+            older_in_c.clear()
 
     def __exit__(self, *error: object) -> None:
         try:
@@ -301,6 +303,7 @@ class ObservedProgram:
         resumed = self.code.entrances.count_resumed()
         if resumed:
             older_state.keep_all()
+            older_in_c.clear()
             self._used_up += resumed
             learned.news.append(f"{self._used_up} older generators have been resumed")
 

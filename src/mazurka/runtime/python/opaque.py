@@ -45,9 +45,10 @@ from mazurka.runtime.python.places.settings import READ_BY_OBJECTS
 from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.python.rewriter import at_present
 from mazurka.runtime.sharing.accesses import How
+from mazurka.runtime.sharing.kept_by_c import older_in_c
 from mazurka.runtime.sharing.locations import points, progress
 from mazurka.runtime.sharing.monitoring import unobserved
-from mazurka.runtime.sharing.names import known, see
+from mazurka.runtime.sharing.names import known, names, see
 from mazurka.runtime.sharing.places import meet_place
 
 _moving: dict[type, bool] = {}
@@ -70,6 +71,8 @@ def is_opaque(value: Any) -> bool:
 
 def part_of_opaque(thing: Any) -> Part:
     """Describe an access to an object whose state only C code sees."""
+    if names.is_older(thing) and session.current.ident == get_ident():
+        older_in_c.meet(thing)
     return thing, None, How.CHANGE, None
 
 

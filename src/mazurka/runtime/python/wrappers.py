@@ -42,11 +42,9 @@ from mazurka.runtime.python.attributes import COMPUTED
 from mazurka.runtime.python.opaque import hides_state, part_of_opaque
 from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.sharing.accesses import How
+from mazurka.runtime.sharing.kept_by_c import HEADER, POINTER, memory_of
 from mazurka.runtime.sharing.locations import learned, progress
 from mazurka.runtime.sharing.monitoring import unobserved
-
-_HEADER: Final = object.__basicsize__
-_POINTER: Final = ctypes.sizeof(ctypes.c_void_p)
 
 _wrapping: dict[type, bool] = {}
 _looking_up: dict[type, bool] = {}
@@ -106,7 +104,7 @@ def _is_kept(kind: type, name: str) -> bool:
     return False
 
 
-_LOOKUP: Final = _HEADER + 16 * _POINTER
+_LOOKUP: Final = HEADER + 16 * POINTER
 """Where a type in CPython holds what looks up attributes: `tp_getattro`."""
 
 
@@ -135,13 +133,3 @@ def use_wrapper(
         if memory_of(thing) != before and not session.current.over:
             learned.moving.add(label)
             learned.news.append(label)
-
-
-def memory_of(thing: Any) -> bytes:
-    """Copy the memory of an object, without what the interpreter keeps there for any object."""
-    kind = type(thing)
-    found = bytearray((ctypes.c_char * kind.__basicsize__).from_address(id(thing)).raw)
-    for offset in (kind.__dictoffset__, kind.__weakrefoffset__):
-        if offset > 0:
-            found[offset : offset + _POINTER] = bytes(_POINTER)
-    return bytes(found[_HEADER:])

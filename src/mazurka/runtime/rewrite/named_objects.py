@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -129,6 +130,9 @@ def _parts(value: Any, name: str) -> Iterator[tuple[Any, str]]:
     elif issubclass(kind, property):
         for label in ("fget", "fset", "fdel"):
             yield vars(property)[label].__get__(value), f"{name}.{label}"
+    elif kind is memoryview:
+        with suppress(ValueError):  # it has been released
+            yield value.obj, f"{name}.obj"
     elif kind is MethodType:
         yield value.__self__, f"{name}.self"
         yield value.__func__, f"{name}.function"

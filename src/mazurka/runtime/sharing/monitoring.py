@@ -24,6 +24,8 @@ from mazurka.runtime.sharing.exempt import FILLED_BY_CALLS, KEEPING, REPORTING, 
 
 HIDDEN: Final = "changes what C code keeps"
 """The reason for which a function of C code is named that changes what nobody sees."""
+LOST: Final = "stays as an execution has left it"
+"""The reason for which an older object is named that cannot be put back."""
 OWN: Final = frozenset({"mazurka", "__main__", ""})
 TOOL: Final = 4
 """Our number among the tools of `sys.monitoring`; 0 to 2 and 5 have their owners by convention."""
@@ -215,6 +217,12 @@ class Unobserved:
     def note_hidden(self, name: str) -> None:
         """Name a function that changes, while other threads run, what C code keeps and uses."""
         self.note_code(name, HIDDEN)
+
+    def lose(self, thing: Any) -> None:
+        """Name an older object that an execution has changed and that cannot be put back; it has
+        a name, or that of its type is said."""
+        name = thing if type(thing) is str else f"an object of the type {type(thing).__qualname__}"
+        self.code.add(f"{name} ({LOST})")
 
     def _expect_ends(self, kind: type) -> None:
         """Name the finalizers of a type, whose objects may end when nobody watches."""

@@ -37,6 +37,7 @@ from typing import Any
 from mazurka.runtime.core.insides import module_of, qualified_name
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.sharing.kept_by_c import older_in_c
 from mazurka.runtime.sharing.locations import SharedLocation, learned, order
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.older_state import older_state
@@ -128,6 +129,7 @@ class Names:
     def clear(self) -> None:
         """Forget the exploration."""
         older_state.clear()
+        older_in_c.clear()
         self._pinned.clear()
         self._own.clear()
         self.memories.clear()
@@ -143,6 +145,8 @@ class Names:
     def restart(self) -> None:
         """Forget the run, and what it has changed in objects that are older."""
         older_state.put_back(self.objects.get)
+        for thing in older_in_c.put_back():
+            unobserved.lose(self._pinned[id(thing)][1] if self.is_pinned(thing) else thing)
         if self.objects and (self._fresh or self._tried):
             self._count_pins_in_vain()
         self.objects.clear()

@@ -28,6 +28,7 @@ one in all later runs.
 from __future__ import annotations
 
 from _random import Random
+from array import array
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -59,6 +60,7 @@ _CACHED: Final = type(lru_cache(len))
 _CELL: Final = "cell_contents"
 _ANNOTATIONS: Final = "__annotations__"
 _LISTS: Final = (list, deque)
+_BUFFERS: Final = (bytearray, array)
 _OURS: Final = "_mazurka"
 """How names begin that are Mazurka's own."""
 Elements: TypeAlias = list[Any]
@@ -382,7 +384,7 @@ def _read_elements(thing: Any) -> Elements | None:
     kind = type(thing)
     if kind is _CACHED:
         return [] if not thing.cache_info().currsize else None
-    if issubclass(kind, bytearray):
+    if issubclass(kind, _BUFFERS):
         return [bytes(thing)]
     return [list(part) for part in _parts_of(thing)] or None
 
@@ -392,13 +394,24 @@ def _put_elements_back(thing: Any, old: Elements) -> None:
     if kind is _CACHED:
         if thing.cache_info().currsize:
             thing.cache_clear()
-    elif issubclass(kind, bytearray):
+    elif issubclass(kind, _BUFFERS):
         if bytes(thing) != old[0]:
-            bytearray.__setitem__(thing, slice(None), old[0])
+            _fill_buffer(thing, old[0])
     elif _size_of(thing) != len(old[0]) or not all(
         all(map(is_, held, part)) for held, part in zip(old, _parts_of(thing), strict=True)
     ):
         _fill(thing, old)
+
+
+def _fill_buffer(thing: Any, old: bytes) -> None:
+    """Let a buffer hold these bytes; its size is fixed while somebody has a view of it."""
+    if memoryview(thing).nbytes == len(old):
+        memoryview(thing).cast("B")[:] = old
+    elif issubclass(type(thing), bytearray):
+        bytearray.__setitem__(thing, slice(None), old)
+    else:
+        array.__delitem__(thing, slice(None))
+        array.frombytes(thing, old)
 
 
 def _size_of(thing: Any) -> int:

@@ -15,7 +15,8 @@ import mazurka
 from mazurka.runtime.story.result import Result
 
 SOURCE = """
-import concurrent.futures, functools, queue, sys, threading, types
+import array, concurrent.futures, ctypes, decimal, functools, hashlib, io, itertools, queue
+import sqlite3, sys, threading, types
 
 class Thing:
     def method(self): pass
@@ -40,15 +41,21 @@ FUTURE, RESULT = concurrent.futures.Future(), concurrent.futures.Future()
 POOL = concurrent.futures.ThreadPoolExecutor(1)
 THREAD, STARTED = threading.Thread(name="new"), threading.Thread(target=int)
 TIMER = threading.Timer(1, int)
-
-def hold(lock):
-    lock.acquire()
+TEXT, BYTES, CONTEXT = io.StringIO("x\\n", newline="\\r\\n"), io.BytesIO(), decimal.Context(prec=5)
+VIEW, NUMBERS, RAW = memoryview(bytearray(2)), array.array("i"), (ctypes.c_int * 2)()
+ITEMS, LAST, PAIRS = iter([1, 2, 3]), iter([1]), zip([1] * 99, itertools.cycle("ab"))
+HASH = hashlib.sha256()
+TABLE = sqlite3.connect(":memory:", check_same_thread=False)
+TABLE.execute("create table numbers(n)")
 
 def is_free(lock):
     if lock.acquire(blocking=False):
         lock.release()
         return True
     return False
+
+def fill(buffer):
+    buffer[0] = 1
 
 def forget():
     global NAME
@@ -116,11 +123,31 @@ WAYS = {
     "cause": (lambda: ERROR.__cause__ is None, lambda: setattr(ERROR, "__cause__", KeyError())),
     "thread name": (lambda: THREAD.name == "new", lambda: setattr(THREAD, "name", "used")),
     "__class__": (lambda: STATE.__class__ is Thing, lambda: setattr(STATE, "__class__", Other)),
+    "text": (lambda: TEXT.tell() == 0, lambda: TEXT.write("header\\n")),
+    "bytes": (lambda: not BYTES.getvalue(), lambda: BYTES.write(b"header")),
+    "context": (lambda: CONTEXT.prec == 5, lambda: setattr(CONTEXT, "prec", 6)),
+    "flags": (
+        lambda: not CONTEXT.flags[decimal.Inexact], lambda: CONTEXT.create_decimal("1.234567")
+    ),
+    "view": (lambda: VIEW[0] == 0, lambda: fill(VIEW)),
+    "array": (lambda: not len(NUMBERS), lambda: NUMBERS.append(1)),
+    "buffer": (lambda: RAW[0] == 0, lambda: fill(RAW)),
+    "iterator": (lambda: ITEMS.__length_hint__() == 3, lambda: next(ITEMS)),
     "new dictionary": (lambda: not vars(BOX), lambda: setattr(BOX, "__dict__", {"made": 1})),
 }
 
+LOST = {
+    "HASH": (lambda: HASH.digest_size == 32, lambda: HASH.update(b"x")),
+    "LAST": (lambda: LAST.__length_hint__() == 1, lambda: list(LAST)),
+    "PAIRS": (lambda: True, lambda: next(PAIRS)),
+    "TABLE": (
+        lambda: not TABLE.execute("select * from numbers").fetchall(),
+        lambda: TABLE.execute("insert into numbers values (1)"),
+    ),
+}
+
 def check_then_act(way):
-    check, act = WAYS[way]
+    check, act = {**WAYS, **LOST}[way]
     acts = []
     def run():
         if check():
@@ -132,6 +159,11 @@ def check_then_act(way):
     for thread in threads:
         thread.join()
     assert len(acts) <= 1, "both have found the check true"
+
+def act_once(way):
+    thread = threading.Thread(target=LOST[way][1])
+    thread.start()
+    thread.join()
 
 def same_for_both(get):
     got = []
@@ -152,7 +184,8 @@ WAYS = [
     *("simple queue", "queue", "unfinished", "lifo queue", "priority queue", "cancelled"),
     *("result", "started", "timer", "globals", "module", "vars", "__dict__", "setattr", "object"),
     *("slot", "class", "function", "method", "del", "defaults", "keyword defaults", "name", "doc"),
-    *("arguments", "cause", "thread name", "__class__", "new dictionary"),
+    *("arguments", "cause", "thread name", "__class__", "text", "bytes", "context", "flags"),
+    *("view", "array", "buffer", "iterator", "new dictionary"),
 ]
 
 
@@ -180,6 +213,13 @@ def test_every_execution_finds_it_as_it_was(way: str, older: ModuleType) -> None
     assert result.verdict == "violated", result
     assert "both have found the check true" in str(result)
     assert check(), "a later test would notice"
+
+
+@pytest.mark.parametrize("name", ["HASH", "LAST", "PAIRS", "TABLE"])
+def test_what_cannot_be_put_back_is_named(name: str, older: ModuleType) -> None:
+    result = explore(older, "act_once", name)
+    assert result.verdict == "inconclusive", result
+    assert f"cannot be put back: {older.__name__}.{name};" in result.scope
 
 
 def test_what_is_made_once_is_made_in_every_execution(older: ModuleType) -> None:
