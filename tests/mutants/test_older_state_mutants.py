@@ -9,6 +9,7 @@ import pytest
 
 from mazurka import explore
 from mazurka.runtime.primitives.event import EventModel
+from mazurka.runtime.sharing.kept_by_c import OlderInC
 from mazurka.runtime.sharing.older_state import Holding, OlderState
 from mazurka.runtime.sharing.older_whole import OlderWhole
 from tests.unit.runtime.observed_programs import module_of
@@ -74,6 +75,7 @@ NOT_PUT_BACK: dict[str, tuple[type, str]] = {
     "cancelled": (OlderWhole, "restore"),
     "globals": (OlderState, "show_whole"),
     "arguments": (OlderState, "note_assigned"),
+    "text": (OlderInC, "meet"),
 }
 """By what the program does (`test_put_back`): the step that is left out."""
 

@@ -148,9 +148,9 @@ _SEEN_OTHERWISE: Final = (
     *(Context, ContextVar, Token, ref, ProxyType, CallableProxyType),
 )
 """Types whose objects are put back by other means, or keep what belongs to a thread."""
+_SEQUENCES: Final[tuple[Any, ...]] = ([], (), "", "é", b"", bytearray(), range(0))
 _PLACED: Final = frozenset(
-    {type(iter(one)) for one in ([], (), "", "é", b"", bytearray(), range(0))}
-    | {type(reversed(one)) for one in ([], "")}
+    {type(iter(one)) for one in _SEQUENCES} | {type(reversed(one)) for one in _SEQUENCES}
 )
 """Iterators whose position can be set."""
 _KEEP_NOTHING: Final = frozenset({"_csv.writer", "_thread._local", "mmap.mmap"})

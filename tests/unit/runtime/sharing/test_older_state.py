@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-from array import array
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from functools import cache
@@ -332,7 +331,7 @@ def test_what_an_import_registers_stays(tmp_path: Path, monkeypatch: pytest.Monk
     assert "plugin" in module.known
 
 
-values = array("i")
+values = zip([1] * 99, strict=True)  # nobody can set it back
 
 
 def test_what_runs_have_taught_stays_if_a_program_goes_through_all_modules() -> None:
@@ -362,9 +361,9 @@ def test_what_c_code_keeps_is_still_noticed() -> None:
     lock = threading.Lock()
 
     def keep() -> None:
-        if not values:
+        if (1,) in values:
             with lock:
-                values.append(1)
+                list(values)
 
     text = str(mazurka.explore(keep, preemptions=1).error)
     assert "the first execution has left something behind" in text
