@@ -51,7 +51,7 @@ def memory_of(thing: Any) -> bytes:
 # -- how objects of a type are copied ------------------------------------------------------------
 
 
-class Way(NamedTuple):
+class StateAccess(NamedTuple):
     """How to read what C code keeps of an object, and how to write it; None if nobody can."""
 
     read: Read
@@ -157,26 +157,30 @@ _KEEP_NOTHING: Final = frozenset({"_csv.writer", "_thread._local", "mmap.mmap"})
 """Types whose memory changes with every use and tells nothing, or is the contents of a file."""
 
 
-def _find_way(thing: Any) -> Way | None:
+def _find_access(thing: Any) -> StateAccess | None:
     """Find how an object is copied; None if it is put back by other means."""
     kind = type(thing)
     name = f"{module_of(kind)}.{qualified_name(kind)}"
     if issubclass(kind, _SEEN_OTHERWISE) or name in _KEEP_NOTHING:
         return None
     if issubclass(kind, (io.StringIO, io.BytesIO)):
-        return Way(_read_text, _write_text)
+        return StateAccess(_read_text, _write_text)
     if issubclass(kind, io.IOBase):
-        return Way(_read_place, _write_place) if _is_only_read(thing) else None
+        return StateAccess(_read_place, _write_place) if _is_only_read(thing) else None
     if name == "decimal.Context":
-        return Way(_read_context, _write_context)
+        return StateAccess(_read_context, _write_context)
     if name == "sqlite3.Connection":
-        return Way(_read_database)
+        return StateAccess(_read_database)
     if _is_iterator(kind):
         is_placed = kind in _PLACED
-        return Way(_read_position, _write_position) if is_placed else Way(_read_memory)
+        return (
+            StateAccess(_read_position, _write_position) if is_placed else StateAccess(_read_memory)
+        )
     if "hexdigest" in names_in_class(kind):
-        return Way(_read_hash)
-    return Way(_read_buffer, _write_buffer) if _is_buffer(thing) else Way(_read_memory)
+        return StateAccess(_read_hash)
+    return (
+        StateAccess(_read_buffer, _write_buffer) if _is_buffer(thing) else StateAccess(_read_memory)
+    )
 
 
 def _is_only_read(file: Any) -> bool:
@@ -201,7 +205,7 @@ class OlderInC:
     """The older objects whose state only C code sees."""
 
     def __init__(self) -> None:
-        self._first: dict[int, tuple[Any, Way | None, Any]] = {}
+        self._first: dict[int, tuple[Any, StateAccess | None, Any]] = {}
         """By identity: each object, how it is copied, and the copy."""
         self._met: set[int] = set()
         """The identities of those that the present run has come to."""
@@ -215,20 +219,20 @@ class OlderInC:
         """Note that the present run may change an older object."""
         key = id(thing)
         if key not in self._first:
-            way = _find_way(thing)
-            self._first[key] = thing, way, None if way is None else _try(way.read, thing)
+            access = _find_access(thing)
+            self._first[key] = thing, access, None if access is None else _try(access.read, thing)
         self._met.add(key)
 
     def put_back(self) -> list[Any]:
         """Put back what the run has changed; return the objects of which that is impossible."""
         lost = []
         while self._met:
-            thing, way, state = self._first[self._met.pop()]
-            if way is None or _try(way.read, thing) == state:
+            thing, access, state = self._first[self._met.pop()]
+            if access is None or _try(access.read, thing) == state:
                 continue
-            if way.write is not None and state is not _UNKNOWN:
-                _try(way.write, thing, state)
-                if _try(way.read, thing) == state:
+            if access.write is not None and state is not _UNKNOWN:
+                _try(access.write, thing, state)
+                if _try(access.read, thing) == state:
                     continue
             lost.append(thing)
         return lost
