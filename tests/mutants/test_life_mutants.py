@@ -9,7 +9,7 @@ import pytest
 
 import mazurka
 from mazurka.errors import FrontendError
-from mazurka.frontend.c import access, heap, lives, memory, program
+from mazurka.frontend.c import access, conversions, heap, lives, memory, program
 from mazurka.frontend.c.library import threads
 from mazurka.frontend.c.lowering import CLowering
 from mazurka.frontend.c.survey.scopes import Scopes
@@ -58,6 +58,12 @@ MUTANTS: list[tuple[str, Any, str, Any, str]] = [
      "unwritten_read_twice"),
     ("memory that nobody has written is 0", access, "_write_first", lambda *a: None,
      "unwritten_peek_any"),
+    ("bit-fields are locations of their own", Layouts, "bit_neighbours", lambda *a: [],
+     "bit_fields_of_one_location"),
+    ("nothing is cleaned up where a block is left", lives, "clean_up", lambda *a: None,
+     "cleanup"),
+    ("characters may hold structures", conversions, "note_origin", lambda *a: None,
+     "structure_in_buffer"),
 ]  # fmt: skip
 
 
