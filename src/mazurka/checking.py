@@ -32,7 +32,7 @@ from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED, Findin
 from mazurka.report.places import PLACE
 from mazurka.report.selection import select
 from mazurka.report.trace import Trace, confirm
-from mazurka.report.verdict import Times, Verdict, identify, scope_sentence
+from mazurka.report.verdict import Times, Verdict, always_checked, identify, scope_sentence
 from mazurka.search import (
     ExplainedPart,
     Observer,
@@ -337,7 +337,10 @@ def judge(
 
     def describe(verdict: str, limits: tuple[str, ...]) -> str:
         figures, alike = result.statistics, result.interchangeable
-        return scope_sentence(verdict, base.properties, figures, limits, reduction, alike)
+        always = always_checked(options.reading, program.sources)
+        return scope_sentence(
+            verdict, base.properties, figures, limits, reduction, alike, always=always
+        )
 
     if result.violation is not None:
         again = replace(options.for_search(), self_check=False)

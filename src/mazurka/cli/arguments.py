@@ -123,10 +123,12 @@ def choose_form(form: str, json: bool) -> str:
     return "json" if json else form
 
 
-def parse_definitions(given: list[str] | None) -> dict[str, str]:
-    """`["N=3"]` as a mapping."""
+def parse_definitions(given: list[str] | None, path: str) -> dict[str, str]:
+    """`["N=3"]` as a mapping; for a C program `N` is short for `N=1`, as for compilers."""
     definitions: dict[str, str] = {}
     for text in given or []:
+        if path.endswith((".c", ".h")) and text.strip().isidentifier():
+            text = f"{text}=1"
         name, equals, value = text.partition("=")
         if not equals or not name.strip().isidentifier() or not value.strip():
             raise OptionError(f"-D needs NAME=VALUE, not {text!r}")

@@ -73,7 +73,7 @@ def compare(
             properties=(None if properties is None else args.parse_list(properties, "--property")),
             reading=Reading(
                 language=language,
-                definitions=args.parse_definitions(define),
+                definitions=args.parse_definitions(define, file),
                 merge=not no_merge,
                 granularity=granularity,
                 max_threads=max_threads,

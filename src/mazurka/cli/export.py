@@ -91,7 +91,7 @@ def export(
         one_of("format", form, FORMATS)
         reading = Reading(
             language=language,
-            definitions=args.parse_definitions(define),
+            definitions=args.parse_definitions(define, file),
             merge=not no_merge,
             max_threads=max_threads,
             max_depth=max_depth,

@@ -16,8 +16,15 @@ from mazurka.report.observer import bytes_text
 from mazurka.report.prose import Prose
 from mazurka.report.summary import STYLES
 from mazurka.report.terminal import Glyphs, glyphs_for, safe
-from mazurka.report.verdict import UNREDUCED, Verdict, limit_name, property_list
+from mazurka.report.verdict import (
+    UNREDUCED,
+    Verdict,
+    always_checked,
+    limit_name,
+    property_list,
+)
 from mazurka.search import CUT_SHORT, PROPERTIES, Statistics
+from mazurka.search.reading import Reading
 
 GAP = 2
 NOT_APPLICABLE = "-"
@@ -54,7 +61,7 @@ def print_comparison(
 
     The notes are about the program, whoever searches it."""
     glyphs = glyphs_for(console)
-    scope = f"{property_list(properties)}, and range, index and lock errors"
+    scope = f"{property_list(properties)}, and {always_checked(Reading(), [path])}"
     console.print(Text(safe(f"{path}: {scope}", glyphs), "bold"), soft_wrap=True)
     prose = Prose(console)
     if properties == ("assert",):  # a table full of `holds` would mislead

@@ -66,7 +66,7 @@ def shown_value(program: Program, address: int, value: int) -> Shown:
     """The value of a cell, by the cell's role."""
     match program.cells[address].role:
         case Role.BOOL:
-            return bool(value) if value in (0, 1) else value
+            return bool(value) if value in (0, 1) and not is_c(program) else value
         case Role.OWNER:
             return "free" if value == 0 else thread_name(program, value - 1)
         case Role.HANDLE:
@@ -91,12 +91,27 @@ def name_target(program: Program, value: int) -> Shown:
         name = program.cells[value].name
         if not c:
             return name
-        return f"the end of {name.removesuffix(END)}" if name.endswith(END) else f"&{name}"
+        return (
+            f"the end of {name.removesuffix(END)}"
+            if name.endswith(END)
+            else (f"&{_whole_name(program, value)}")
+        )
     if c and 0 <= -1 - value < len(program.functions):
         return program.functions[-1 - value]
     if c and abs(value - FAR) <= NEAR:
         return f"(void *){value - FAR}"
     return "an invalid address" if c and value > 0 else value
+
+
+def _whole_name(program: Program, address: int) -> str:
+    """The structure that begins with a cell, or the cell where none does: `node` for the first
+    member of `node`, which has the same address."""
+    name, before = program.cells[address].name, program.cells[address - 1].name
+    while (found := name.rpartition("."))[1] and not before.startswith(
+        (f"{found[0]}.", f"{found[0]}[")
+    ):
+        name = found[0]
+    return name
 
 
 def object_name(program: Program, address: int, said: str = "") -> str:

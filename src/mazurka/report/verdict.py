@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from mazurka.ir.program import Assign, Check, DeclaredFormula, Edge, Program
@@ -99,6 +99,15 @@ PROPERTY_NAMES = {
     "race": "data races",
 }
 ALWAYS = "range, index and lock errors"
+ALWAYS_IN_C = "memory, index, lock and division errors"
+ALWAYS_WITH_OVERFLOW = "memory, index, lock, division and overflow errors"
+
+
+def always_checked(reading: Reading, sources: Iterable[str]) -> str:
+    """What is looked for whatever was asked for, in words."""
+    if not any(name.endswith((".c", ".i")) for name in sources):
+        return ALWAYS
+    return ALWAYS_WITH_OVERFLOW if reading.overflow else ALWAYS_IN_C
 
 
 @dataclass(frozen=True)
@@ -312,6 +321,7 @@ def scope_sentence(
     limits: tuple[str, ...],
     reduction: str | None = None,
     interchangeable: Sequence[Sequence[str]] = (),
+    always: str = ALWAYS,
 ) -> str:
     """What a verdict covers, so that nobody takes it for more.
 
@@ -319,9 +329,7 @@ def scope_sentence(
     though the verdict is about all of them.  Threads that were taken as one are named, too, unless
     there is a counterexample, which speaks for itself.
     """
-    what = property_list(properties)
-    if properties:
-        what = f"{what}, and {ALWAYS}"
+    what = f"{property_list(properties)}, and {always}" if properties else always
     means = [f"reduced by {reduction}"] if reduction else []
     if interchangeable and verdict != VIOLATED:
         means.append(f"up to renaming of {name_threads(interchangeable)}")

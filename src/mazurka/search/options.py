@@ -9,6 +9,8 @@ from typing import Any, Generic, TypeVar, cast
 from mazurka.errors import OptionError, suggest
 
 PROPERTIES = ("assert", "deadlock", "hang", "race")
+ALWAYS_LOOKED_FOR = ("range", "index", "lock", "memory", "exception")
+"""Faults that are found whatever is asked for."""
 ORDERS = ("dfs", "bfs")
 
 TAKEN = frozenset(

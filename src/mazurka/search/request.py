@@ -9,6 +9,7 @@ from typing import Any
 from mazurka.errors import OptionError
 from mazurka.ir.passes.merge import Granularity
 from mazurka.search.options import (
+    ALWAYS_LOOKED_FOR,
     ORDERS,
     PROPERTIES,
     Option,
@@ -102,6 +103,8 @@ def validate(options: CheckOptions) -> None:
     one_of("order", options.order, ORDERS)
     one_of("counterexample", options.counterexample, COUNTEREXAMPLES)
     for name in options.required:
+        if name in ALWAYS_LOOKED_FOR:
+            raise OptionError(f"{name} errors are always looked for, with any --property")
         one_of("property", name, PROPERTIES)
     validate_granularity(options)
     one_of("model", options.reading.model, MODELS)

@@ -84,8 +84,8 @@ def call_named(low: CLowering, node: tree.Call, function: tree.CFunction) -> Sca
     if not function.defined:
         raise low.refuse(
             node,
-            f"`{function.name}` is not defined, and not a function that Mazurka knows; define it,"
-            " or call `__VERIFIER_nondet_int()` for what it returns",
+            f"`{function.name}` is not defined, and not a function that Mazurka knows; define it:"
+            " `__VERIFIER_nondet_int()` and its like can stand for what may be anything",
         )
     arguments = _evaluate_arguments(low, node, function)
     if atomic:

@@ -416,7 +416,7 @@ def _make_row(
 ) -> MortalRow:
     """Make the objects of a place, each with the cells that say whether it is alive, and how long
     it is where that is not known."""
-    made = [_make(low, node, type_, f"{number + 1}", zeroed, sized) for number in range(count)]
+    made = [_make(low, node, type_, zeroed, sized) for _ in range(count)]
     first, alive, length = made[0]
     stride = made[1][0] - first if count > 1 else 1
     machine = low.machine
@@ -430,20 +430,22 @@ def _make_row(
     return row
 
 
-def _name_object(low: CLowering, node: tree.Call, element: CType, suffix: str) -> str:
-    """What an object is called in traces: `node@12` is a `struct node` of line 12."""
+def _name_object(low: CLowering, node: tree.Call, element: CType) -> str:
+    """What an object is called in traces: `node@12` is a `struct node` of line 12, `node@12#2`
+    another one."""
     short = re.sub(r"\W+", "_", str(element).removeprefix("struct "))
-    number = "" if suffix == "1" else f"#{suffix}"
     thread = "" if low.plan.active else f"{low.thread_title}."
-    return f"{thread}{short}@{node.span.line}{number}"
+    name = f"{thread}{short}@{node.span.line}"
+    number = low.machine.named[name] = low.machine.named.get(name, 0) + 1
+    return name if number == 1 else f"{name}#{number}"
 
 
 def _make(
-    low: CLowering, node: tree.Call, type_: ArrayType, suffix: str, zeroed: bool, sized: bool
+    low: CLowering, node: tree.Call, type_: ArrayType, zeroed: bool, sized: bool
 ) -> tuple[int, int, int]:
     """Make an object; returns its first cell and those beside it: for its life and its length."""
     machine = low.machine
-    name = _name_object(low, node, type_.element, suffix)
+    name = _name_object(low, node, type_.element)
     first = allocate(machine, name, type_, None, node.span, watched=not zeroed)
     if type_.length == 1:
         for cell in machine.draft.storage.cells[first:]:

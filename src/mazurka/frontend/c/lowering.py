@@ -77,6 +77,8 @@ class KnownFacts:
     """The address of some thread's own variable may be kept; then no thread is started again."""
     destructors: tuple[int, ...] = ()
     """For each key the number of its destructor, 0 for none."""
+    exits: tuple[int, ...] = ()
+    """The functions that `atexit` is given, in the order of the text."""
     sized: tuple[SizedRow, ...] = ()
     """Objects whose length is found at run time."""
     watched: tuple[tuple[int, int, int], ...] = ()
@@ -165,6 +167,12 @@ class CProgram:
     constants: dict[tree.Variable, Scalar] = field(default_factory=dict)
     """Variables that keep their first value."""
     destructors: list[int] = field(default_factory=list)
+    named: dict[str, int] = field(default_factory=dict)
+    """How many objects of the heap have each name."""
+    exits: list[int] = field(default_factory=list)
+    """The functions that `atexit` is given."""
+    exit_flags: int = 0
+    """The first of the cells that say which of these are to run."""
     keys_made: dict[tree.Call, int] = field(default_factory=dict)
     """The number of the key that each call of `pthread_key_create` makes."""
     plans: list[CThread] = field(default_factory=list)

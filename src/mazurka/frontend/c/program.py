@@ -36,7 +36,7 @@ from mazurka.frontend.c.library import (  # noqa: F401 - handlers
     verifier,
 )
 from mazurka.frontend.c.library.main_arguments import bind_main
-from mazurka.frontend.c.library.process import constructors, run_exit_functions
+from mazurka.frontend.c.library.process import constructors, place_exit_flags, run_exit_functions
 from mazurka.frontend.c.library.threads import keep_result, run_destructors
 from mazurka.frontend.c.lives import end_thread_variables, leave
 from mazurka.frontend.c.lowering import (
@@ -137,6 +137,7 @@ def _collect(machine: CProgram) -> KnownFacts:
         watched=tuple(machine.watched),
         sized=tuple(machine.sized),
         destructors=tuple(machine.destructors),
+        exits=tuple(machine.exits),
     )
 
 
@@ -164,6 +165,7 @@ def _build(
         draft.storage.cells[draft.status].initial = STARTED
     machine.plans.append(plan)
     _place_results(machine)
+    place_exit_flags(machine)
     _place_detached(machine)
     machine.first = len(draft.storage.cells)
     static = CLowering(draft, 0, None, machine=machine, plan=plan, survey=survey)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.unit.frontend.c.test_c_verdicts import verdict
 
+import mazurka
 from mazurka.checking import load_program
 from mazurka.frontend.c import load_c, return_sites
 from mazurka.ir.native.layout import make_layout
@@ -146,6 +147,46 @@ void *f(void *p) { pthread_mutex_lock(&m); pthread_cleanup_push(leave, &m); deep
 int main(void) { pthread_t a, b; pthread_create(&a, 0, f, 0); pthread_create(&b, 0, f, &x);
   pthread_join(a, 0); pthread_join(b, 0); assert(x == 11); return 0; }"""
     assert verdict(text, tmp_path) == ("holds", "")
+
+
+def test_functions_at_the_end_run_in_reverse_order(tmp_path: Path) -> None:
+    text = """
+static void first(void) { assert(x == 32); }
+static void second(void) { x = x * 10 + 2; }
+int main(int count, char **all) { atexit(first); atexit(second); x = 3; if (count > 1) exit(0);
+  return 0; }"""
+    assert verdict(text, tmp_path) == ("holds", "")
+    assert verdict(text.replace("32", "31"), tmp_path) == ("violated", "assert")
+
+
+def test_objects_have_names_of_their_own(tmp_path: Path) -> None:
+    """Also where one place allocates them in different calls; a structure is no first member."""
+    path = tmp_path / "nodes.c"
+    path.write_text(
+        "#include <assert.h>\n#include <stdlib.h>\n"
+        "struct node { int v; struct node *next; } *top;\n"
+        "void push(int v) { struct node *n = malloc(sizeof *n); n->v = v; n->next = top; top = n; }"
+        "int main(void) { push(1); push(2); assert(top->next == 0); return 0; }"
+    )
+    found = mazurka.check(path, strategy="full")
+    assert found.violation is not None
+    assert "node@4#2.next is &node@4)" in found.violation.message
+
+
+def test_what_runs_once_is_told_once(tmp_path: Path) -> None:
+    path = tmp_path / "once.c"
+    path.write_text(
+        "#include <assert.h>\n#include <pthread.h>\n#include <stdbool.h>\n"
+        "pthread_once_t o = PTHREAD_ONCE_INIT; bool made; void make(void) { made = true; }\n"
+        "int main(void) { pthread_once(&o, make); pthread_once(&o, make); assert(!made); }"
+    )
+    trace = mazurka.check(path, strategy="full").trace
+    assert trace is not None
+    texts = [row.operation for row in trace.rows]
+    assert texts.count("run make once") == 1
+    assert "make has run already (o)" in texts
+    assert trace.rows[-1].reads == {"made": 1}
+    assert trace.rows[-1].reads["made"] is not True
 
 
 INSERT = """

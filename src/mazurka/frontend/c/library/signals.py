@@ -148,12 +148,16 @@ def _once(low: CLowering, node: tree.Call) -> Scalar:
     if not isinstance(routine, tree.FunctionName):
         raise low.refuse(node, "the function that runs once must be named here")
     state = Load(owner.address)
-    first = low.attempt(
-        Kind.AWAIT, span, f"run {routine.text} once", owner, Assign(owner.address, Const(RUNNING)),
-        success=binary("eq", state, ZERO), failure=binary("eq", state, Const(DONE)),
-    )  # fmt: skip
     run, end = low.label(span), low.label(span)
-    low.split(first, span, f"{routine.text} has not run", run, end)
+    low.add_edge(
+        Kind.AWAIT, span, f"run {routine.text} once", run, guard=binary("eq", state, ZERO),
+        operations=(Assign(owner.address, Const(RUNNING)),), atomic=True, subject=owner.address,
+    )  # fmt: skip
+    low.add_edge(
+        Kind.AWAIT, span, f"{routine.text} has run already", end,
+        guard=binary("eq", state, Const(DONE)), atomic=True, subject=owner.address,
+    )  # fmt: skip
+    low.require_automaton().current = None
     low.put(run, span)
     call = tree.Call(span, routine.function.type, routine.text, routine, ())
     low.once += 1

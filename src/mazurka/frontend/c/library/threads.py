@@ -319,8 +319,11 @@ def end_thread(low: CLowering, value: Scalar | None, span: Span) -> None:
     if low.require_automaton().atomic_depth:
         low.require_automaton().atomic_depth = 1
         low.end_atomic(span)
-    if low.plan.active and any("destructor" in e.attributes for e in _functions(low)):
-        raise UnsupportedError.at(span, "`main` ends before the process, which has a destructor")
+    marked = any("destructor" in each.attributes for each in _functions(low))
+    if low.plan.active and (marked or low.machine.expected.exits):
+        raise UnsupportedError.at(
+            span, "`main` ends before the process, which has a destructor or an `atexit` function"
+        )
     leave_thread(low, span)
     run_destructors(low, span)
     if value is not None:
