@@ -28,6 +28,8 @@ from mazurka.ir.program import Check, Fault, Kind, Span
 def place_of(low: CLowering, node: tree.Expression) -> ObjectPlace:
     """The object that an expression denotes."""
     handler = PLACES.get(type(node))
+    if isinstance(node, tree.RefusedExpression):
+        raise low.refuse(node, node.reason)
     if handler is None:
         raise low.refuse(node, f"`{node.text}` denotes no object that Mazurka can follow")
     return handler(low, node)

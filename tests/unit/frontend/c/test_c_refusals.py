@@ -24,6 +24,12 @@ CASES = {
     "union u { int i; char c; } v;\nint main() { int *p = &v.i; }": (2, 23, "union"),
     "#include <pthread.h>\npthread_mutex_t m, n;\nint main() { m = n; }": (3, 18, "mutex"),
     "#include <pthread.h>\nint main() { pthread_cancel(0); }": (2, 14, "pthread_cancel"),
+    'int r(void);\nint f(void) __attribute__((alias("r")));\nint main() { f(); }': (3, 14, "alias"),
+    "int f(void) __attribute__((odd)); int main() { }": (1, 28, "attribute `odd` is not known"),
+    "typedef int v __attribute__((vector_size(16)));\nint main() { v x; }": (2, 14, "vector"),
+    'int main() { int x; __asm__("" : "=r"(x)); }': (1, 21, "assembly is not supported"),
+    "int main() {\n#pragma omp parallel\n; }": (2, 1, "OpenMP"),
+    "int sscanf(); int main() { int x; sscanf(0, 0, &x); }": (1, 35, "`sscanf`"),
 }
 
 
@@ -56,6 +62,18 @@ def test_preprocessed_text_names_the_original_file(tmp_path: Path) -> None:
     with pytest.raises(MazurkaError) as caught:
         load_program(str(path), Reading())
     assert (caught.value.file, caught.value.line) == (str(original), 2)
+
+
+def test_headers_of_gcc_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "program.i"
+    path.write_text(
+        "extern int fclose(void *);\n"
+        "extern void *open(void) __attribute__ ((__malloc__ (fclose, 1)));\n"
+        "extern int *__errno_location (void) __attribute__ ((__nothrow__ , __leaf__));\n"
+        "int main(void) { (*__errno_location ()) = 3; return (*__errno_location ()); }\n"
+    )
+    cells = [cell.name for cell in load_program(str(path), Reading()).cells]
+    assert "errno of main" in cells
 
 
 def test_the_page_lists_the_headers() -> None:

@@ -75,6 +75,19 @@ def flag_cell(low: CLowering, span: Span) -> Const:
 
 def set_errno(low: CLowering, number: int, span: Span) -> None:
     """Set the thread's `errno`, where the program has one."""
-    for variable in low.machine.unit.variables:
+    variable = find_errno(low)
+    if variable is not None:
+        write(low, thread_variable(low, variable), Scalar(INT, Const(number)), span)
+
+
+def find_errno(low: CLowering) -> tree.Variable | None:
+    """The variable `errno` of our header, or the one behind the function of other headers."""
+    unit = low.machine.unit
+    for variable in unit.variables:
         if variable.name == "errno" and variable.per_thread:
-            write(low, thread_variable(low, variable), Scalar(INT, Const(number)), span)
+            return variable
+    function = unit.functions.get("__errno_location")
+    if function is None:
+        return None
+    unit.variables.append(tree.Variable("errno", INT, function.span, per_thread=True))
+    return unit.variables[-1]

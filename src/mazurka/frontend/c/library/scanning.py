@@ -1,4 +1,4 @@
-"""Input, which may be anything: what it is stored in gets any value."""
+"""Input, which may be anything, and `errno`: what input is stored in gets any value."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import re
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import choose_any, set_any
 from mazurka.frontend.c.expressions import INT
-from mazurka.frontend.c.library.arguments import set_errno, target_of
+from mazurka.frontend.c.library.arguments import find_errno, set_errno, target_of
 from mazurka.frontend.c.library.verifier import strip_conversions
 from mazurka.frontend.c.lowering import CLowering, library
-from mazurka.frontend.c.types import VOID
+from mazurka.frontend.c.memory import thread_variable
+from mazurka.frontend.c.types import VOID, PointerType
 from mazurka.frontend.c.values import Scalar
 from mazurka.frontend.kit.arithmetic import binary
 from mazurka.ir.expressions import ONE, ZERO, Choice, Const, Load
@@ -72,3 +73,11 @@ def _convert(low: CLowering, node: tree.Call) -> Scalar:
 def _set_errno(low: CLowering, node: tree.Call) -> Scalar:
     set_errno(low, low.scalar(node.arguments[0]).constant or 0, node.span)
     return Scalar(VOID, ZERO)
+
+
+@library("__errno_location")
+def _errno_location(low: CLowering, node: tree.Call) -> Scalar:
+    """Where `errno` is, for headers that are not ours."""
+    variable = find_errno(low)
+    assert variable is not None
+    return Scalar(PointerType(INT, 64), thread_variable(low, variable).address)

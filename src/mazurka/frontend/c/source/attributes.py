@@ -55,6 +55,15 @@ def read_attributes(cursor: Any, data: bytes) -> Mapping[str, str]:
     return found
 
 
+_DEALLOCATOR = re.compile(r"(__attribute__\s*\(\(\s*__malloc__)(\s*\([^()]*\))")
+
+
+def hide_arguments(text: str) -> str:
+    """The text without the arguments of `malloc`, which gcc's headers give and the parser refuses;
+    everything stays in its place."""
+    return _DEALLOCATOR.sub(lambda found: found[1] + " " * len(found[2]), text)
+
+
 def bare_name(text: str) -> str:
     """The name of an attribute, without the signs that may be around it."""
     word = text.strip().rpartition("::")[2]

@@ -17,6 +17,7 @@ from mazurka.errors import MazurkaError, UnsupportedError
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.source.attributes import (
     find_refusal,
+    hide_arguments,
     read_attributes,
     unknown_attribute,
 )
@@ -115,6 +116,7 @@ class UnitReader:
 
     def __init__(self, path: str, text: str, model: str, preprocessed: bool) -> None:
         self.path = path
+        text = hide_arguments(text)
         self.data = text.encode()
         self.places = PlaceMap(path, text, preprocessed)
         self.cindex = _load_clang()
@@ -158,7 +160,7 @@ class UnitReader:
                 raise UnsupportedError.at(
                     self.places.span(place.line, place.column, 0, 0),
                     f"the attribute `{name}` is not known, and may change what the program does;"
-                    " leave it out, for example with `#ifndef __MAZURKA__`",
+                    " leave it out, for example by a macro that -D defines",
                 )
 
     def _refuse_pragmas(self, text: str) -> None:
