@@ -126,6 +126,8 @@ class UnitReader:
         self.variables: dict[int, tree.Variable] = {}
         self.function = ""
         """The function whose body is being read."""
+        self.attributed: set[int] = set()
+        """Declarations whose attributes have been read."""
         self.unguarded: set[tree.Variable] = set()
         """Variables with a `cleanup` for which no `Guarded` has been made yet."""
         self.initializing: set[tree.Variable] = set()
@@ -264,7 +266,9 @@ class UnitReader:
         if cursor.type.kind.name == "VARIABLEARRAY" and found.length is None:
             inner = [each for each in cursor.get_children() if each.kind.is_expression()]
             found.length = self.expression(inner[0]) if inner else None
-        self._apply_attributes(found, cursor)
+        if cursor.hash not in self.attributed:
+            self.attributed.add(cursor.hash)
+            self._apply_attributes(found, cursor)
         initial = self.library.clang_Cursor_getVarDeclInitializer(cursor)
         if not self.library.clang_Cursor_isNull(initial):
             initial._tu = cursor._tu
