@@ -18,7 +18,6 @@ from _random import Random
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import Context, ContextVar, Token
-from functools import lru_cache
 from gc import get_referents
 from itertools import count
 from types import AsyncGeneratorType, CoroutineType, GeneratorType, WrapperDescriptorType
@@ -26,6 +25,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from weakref import CallableProxyType, ProxyType, ref
 
 from mazurka.runtime.core.insides import ancestors, module_of, names_in_class, qualified_name
+from mazurka.runtime.sharing.older_caches import CACHED, read_entries
 
 HEADER: Final = object.__basicsize__
 POINTER: Final = ctypes.sizeof(ctypes.c_void_p)
@@ -126,6 +126,10 @@ def _read_memory(thing: Any, depth: int = DEPTH) -> Any:
     return found
 
 
+def _read_size(thing: Any) -> Any:
+    return thing.cache_info().currsize
+
+
 def _read_hash(thing: Any) -> Any:
     return thing.digest()
 
@@ -144,7 +148,7 @@ def _length_of(kind: type) -> Read | None:
 
 
 _SEEN_OTHERWISE: Final = (
-    *(GeneratorType, CoroutineType, AsyncGeneratorType, count, Random, type(lru_cache(len))),
+    *(GeneratorType, CoroutineType, AsyncGeneratorType, count, Random),
     *(Context, ContextVar, Token, ref, ProxyType, CallableProxyType),
 )
 """Types whose objects are put back by other means, or keep what belongs to a thread."""
@@ -163,6 +167,8 @@ def _find_access(thing: Any) -> StateAccess | None:
     name = f"{module_of(kind)}.{qualified_name(kind)}"
     if issubclass(kind, _SEEN_OTHERWISE) or name in _KEEP_NOTHING:
         return None
+    if kind is CACHED:
+        return None if read_entries(thing) is not None else StateAccess(_read_size)
     if issubclass(kind, (io.StringIO, io.BytesIO)):
         return StateAccess(_read_text, _write_text)
     if issubclass(kind, io.IOBase):

@@ -32,7 +32,6 @@ from array import array
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import lru_cache
 from gc import get_referents
 from operator import is_
 from types import (
@@ -54,9 +53,10 @@ from mazurka.runtime.core.insides import (
     names_in_class,
     slots,
 )
+from mazurka.runtime.sharing.kept_by_c import older_in_c
+from mazurka.runtime.sharing.older_caches import CACHED, put_entries_back, read_entries
 
 _MISSING: Final = object()
-_CACHED: Final = type(lru_cache(len))
 _CELL: Final = "cell_contents"
 _ANNOTATIONS: Final = "__annotations__"
 _LISTS: Final = (list, deque)
@@ -132,6 +132,8 @@ class OlderState:
             self.held.update(map(id, holding.parts))
             for part in holding.elements or ():
                 self.held.update(map(id, part))
+        if type(thing) is CACHED:
+            older_in_c.meet(thing)
         self._met[key] = thing
 
     def has_met(self, thing: Any) -> bool:
@@ -382,8 +384,8 @@ def _parts_of(thing: Any) -> tuple[Any, ...]:
 def _read_elements(thing: Any) -> Elements | None:
     """Copy what is in a container; None for what is no container, or cannot be put back."""
     kind = type(thing)
-    if kind is _CACHED:
-        return [] if not thing.cache_info().currsize else None
+    if kind is CACHED:
+        return read_entries(thing)
     if issubclass(kind, _BUFFERS):
         return [bytes(thing)]
     return [list(part) for part in _parts_of(thing)] or None
@@ -391,9 +393,8 @@ def _read_elements(thing: Any) -> Elements | None:
 
 def _put_elements_back(thing: Any, old: Elements) -> None:
     kind = type(thing)
-    if kind is _CACHED:
-        if thing.cache_info().currsize:
-            thing.cache_clear()
+    if kind is CACHED:
+        put_entries_back(thing, old)
     elif issubclass(kind, _BUFFERS):
         if bytes(thing) != old[0]:
             _fill_buffer(thing, old[0])

@@ -27,6 +27,17 @@ class Settings:
     @functools.cached_property
     def value(self): return object()
 def function(x=0, *, y=0): return x
+@functools.cache
+def remembered(x): return object()
+def make_bounded(free):
+    @functools.lru_cache(maxsize=3)
+    def bounded(x, *, y=0): return (object(), free)
+    return bounded
+bounded = make_bounded(1)
+KNOWN = remembered(0), bounded("text"), bounded(1, y=2)
+@functools.lru_cache(typed=True)
+def typed(x): return object()
+typed(0)
 
 NAME = 1
 BOX, NAMES, SLOTTED, SETTINGS = Thing(), types.SimpleNamespace(), Slotted(), Settings()
@@ -133,10 +144,13 @@ WAYS = {
     "array": (lambda: not len(NUMBERS), lambda: NUMBERS.append(1)),
     "buffer": (lambda: RAW[0] == 0, lambda: fill(RAW)),
     "iterator": (lambda: ITEMS.__length_hint__() == 3, lambda: next(ITEMS)),
+    "cache": (lambda: remembered.cache_info().currsize == 1, lambda: remembered(1)),
+    "bounded cache": (lambda: bounded.cache_info().currsize == 2, lambda: bounded(9)),
     "new dictionary": (lambda: not vars(BOX), lambda: setattr(BOX, "__dict__", {"made": 1})),
 }
 
 LOST = {
+    "typed": (lambda: typed.cache_info().currsize == 1, lambda: typed(1)),
     "HASH": (lambda: HASH.digest_size == 32, lambda: HASH.update(b"x")),
     "LAST": (lambda: LAST.__length_hint__() == 1, lambda: list(LAST)),
     "PAIRS": (lambda: True, lambda: next(PAIRS)),
@@ -185,7 +199,7 @@ WAYS = [
     *("result", "started", "timer", "globals", "module", "vars", "__dict__", "setattr", "object"),
     *("slot", "class", "function", "method", "del", "defaults", "keyword defaults", "name", "doc"),
     *("arguments", "cause", "thread name", "__class__", "text", "bytes", "context", "flags"),
-    *("view", "array", "buffer", "iterator", "new dictionary"),
+    *("view", "array", "buffer", "iterator", "cache", "bounded cache", "new dictionary"),
 ]
 
 
@@ -215,7 +229,7 @@ def test_every_execution_finds_it_as_it_was(way: str, older: ModuleType) -> None
     assert check(), "a later test would notice"
 
 
-@pytest.mark.parametrize("name", ["HASH", "LAST", "PAIRS", "TABLE"])
+@pytest.mark.parametrize("name", ["typed", "HASH", "LAST", "PAIRS", "TABLE"])
 def test_what_cannot_be_put_back_is_named(name: str, older: ModuleType) -> None:
     result = explore(older, "act_once", name)
     assert result.verdict == "inconclusive", result
@@ -236,3 +250,9 @@ def test_an_executor_is_open_again(older: ModuleType) -> None:
     result = explore(older, "shut_down")
     assert result.verdict == "holds", result
     assert older.POOL.submit(int).result() == 0
+
+
+def test_entries_of_a_cache_are_put_back_as_they_were(older: ModuleType) -> None:
+    assert explore(older, "check_then_act", "bounded cache").verdict == "violated"
+    known = older.remembered(0), older.bounded("text"), older.bounded(1, y=2)
+    assert all(one is other for one, other in zip(known, older.KNOWN, strict=True))
