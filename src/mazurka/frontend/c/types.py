@@ -26,7 +26,7 @@ class VoidType(CType):
 
 @dataclass(frozen=True, slots=True)
 class ForeignType(VoidType):
-    """A type of the compiler that is not supported: a vector, or a complex number."""
+    """A type of the compiler that is not supported: a vector, a complex number, `__int128`."""
 
     name: str = ""
 

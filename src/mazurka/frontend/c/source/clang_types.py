@@ -32,14 +32,14 @@ _INTEGERS = {
     "BOOL": "_Bool", "CHAR_S": "char", "CHAR_U": "char", "SCHAR": "signed char",
     "UCHAR": "unsigned char", "SHORT": "short", "USHORT": "unsigned short", "INT": "int",
     "UINT": "unsigned int", "LONG": "long", "ULONG": "unsigned long", "LONGLONG": "long long",
-    "ULONGLONG": "unsigned long long", "WCHAR": "wchar_t", "INT128": "__int128",
-    "UINT128": "unsigned __int128", "CHAR16": "char16_t", "CHAR32": "char32_t",
+    "ULONGLONG": "unsigned long long", "WCHAR": "wchar_t",
+    "CHAR16": "char16_t", "CHAR32": "char32_t",
 }  # fmt: skip
 _UNSIGNED = frozenset(
-    {"BOOL", "CHAR_U", "UCHAR", "USHORT", "UINT", "ULONG", "ULONGLONG", "UINT128", "CHAR16",
+    {"BOOL", "CHAR_U", "UCHAR", "USHORT", "UINT", "ULONG", "ULONGLONG", "CHAR16",
      "CHAR32"}
 )  # fmt: skip
-_FOREIGN = frozenset({"VECTOR", "EXTVECTOR", "COMPLEX", "BLOCKPOINTER"})
+_FOREIGN = frozenset({"VECTOR", "EXTVECTOR", "COMPLEX", "BLOCKPOINTER", "INT128", "UINT128"})
 _FLOATS = {"FLOAT": "float", "DOUBLE": "double", "LONGDOUBLE": "long double", "FLOAT128": "float"}
 
 
