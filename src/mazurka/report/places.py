@@ -107,10 +107,11 @@ def _whole_name(program: Program, address: int) -> str:
     """The structure that begins with a cell, or the cell where none does: `node` for the first
     member of `node`, which has the same address."""
     name, before = program.cells[address].name, program.cells[address - 1].name
-    while (found := name.rpartition("."))[1] and not before.startswith(
-        (f"{found[0]}.", f"{found[0]}[")
-    ):
-        name = found[0]
+    while "." in name:
+        whole, _, member = name.rpartition(".")
+        if "@" in member or before.startswith((f"{whole}.", f"{whole}[")):
+            break  # `worker.node@12` is an object of its own, which a thread has made
+        name = whole
     return name
 
 

@@ -173,6 +173,20 @@ def test_objects_have_names_of_their_own(tmp_path: Path) -> None:
     assert "node@4#2.next is &node@4)" in found.violation.message
 
 
+def test_objects_of_threads_have_their_names(tmp_path: Path) -> None:
+    path = tmp_path / "nodes.c"
+    path.write_text(
+        "#include <assert.h>\n#include <pthread.h>\n#include <stdlib.h>\n"
+        "struct node { int v; struct node *next; } *top;\n"
+        "void *f(void *p) { top = malloc(sizeof *top); top->v = 1; return 0; }\n"
+        "int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_join(t, 0);"
+        " assert(top == 0); return 0; }"
+    )
+    found = mazurka.check(path, strategy="full")
+    assert found.violation is not None
+    assert "top is &f.node@5)" in found.violation.message
+
+
 def test_what_runs_once_is_told_once(tmp_path: Path) -> None:
     path = tmp_path / "once.c"
     path.write_text(
