@@ -61,7 +61,7 @@ def _values(low: CLowering, span: Span) -> int:
         storage = low.program.storage
         found = len(storage.cells)
         for number in range(MOST_KEYS):
-            title = f"value of key {number + 1}"
+            title = f"key#{number + 1}"  # a name as the source might have one: traces show it
             storage.add(
                 CellDraft(title, owner=low.number, role=Role.POINTER, inferred=True, span=span)
             )
