@@ -39,9 +39,7 @@ def read_entries(function: Any) -> Entries | None:
     keys, results = held[first::3][:size], held[first + 1 :: 3][:size]  # and each entry's type
     if {id(key) for key in keys} != {id(key) for key in table}:
         return None
-    is_plain = type(function.__wrapped__) is FunctionType
-    typed = function.cache_parameters()["typed"]
-    return [keys, results] if is_plain and not typed else None
+    return [keys, results] if type(function.__wrapped__) is FunctionType else None
 
 
 def put_entries_back(function: Any, old: Entries) -> None:
@@ -77,25 +75,30 @@ def _table_in(function: Any, held: list[Any]) -> dict[Any, Any] | None:
 
 def _fill_anew(function: Any, old: Entries) -> None:
     """Empty a bounded cache, and call the function for each entry, the oldest use first."""
-    mark = _mark_in(function)
+    mark, typed = _mark_in(function), function.cache_parameters()["typed"]
     function.cache_clear()
     for key, result in zip(*old, strict=True):
-        arguments, named = _split(key, mark)
+        arguments, named = _split(key, mark, typed=typed)
         with _gives(function.__wrapped__, result):
             function(*arguments, **named)
 
 
 def _mark_in(function: Any) -> Any:
-    """Find what separates positions from names in the keys."""
-    return next((one for one in get_referents(function) if type(one) is object), None)
+    """Find what separates positions from names in the keys: C code shows it after the function."""
+    held = get_referents(function)
+    return next(next_one for one, next_one in pairwise(held) if one is function.__wrapped__)
 
 
-def _split(key: Any, mark: Any) -> tuple[Any, dict[str, Any]]:
-    """Make the arguments of a call of a key."""
+def _split(key: Any, mark: Any, *, typed: bool) -> tuple[Any, dict[str, Any]]:
+    """Make the arguments of a call of a key: positions, and behind the mark names and values; then,
+    if the cache tells types apart, the types of all."""
     if type(key) is not tuple:
         return (key,), {}
-    at = next((number for number, part in enumerate(key) if part is mark), len(key))
-    rest = key[at + 1 :]
+    at = next((number for number, part in enumerate(key) if part is mark), None)
+    if at is None:
+        return key[: len(key) // 2 if typed else None], {}
+    count = (len(key) - 1 - 2 * at) // 3 if typed else (len(key) - 1 - at) // 2
+    rest = key[at + 1 : at + 1 + 2 * count]
     return key[:at], dict(zip(rest[::2], rest[1::2], strict=True))
 
 

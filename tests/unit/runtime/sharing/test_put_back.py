@@ -36,8 +36,10 @@ def make_bounded(free):
 bounded = make_bounded(1)
 KNOWN = remembered(0), bounded("text"), bounded(1, y=2)
 @functools.lru_cache(typed=True)
-def typed(x): return object()
-typed(0)
+def typed(*x, **y): return object()
+KNOWN = (*KNOWN, typed(0), typed(1, 2, z=3), typed(z=1, y=2))
+COPIED = functools.lru_cache(maxsize=9)(str)
+COPIED(0)
 
 NAME = 1
 BOX, NAMES, SLOTTED, SETTINGS = Thing(), types.SimpleNamespace(), Slotted(), Settings()
@@ -146,11 +148,12 @@ WAYS = {
     "iterator": (lambda: ITEMS.__length_hint__() == 3, lambda: next(ITEMS)),
     "cache": (lambda: remembered.cache_info().currsize == 1, lambda: remembered(1)),
     "bounded cache": (lambda: bounded.cache_info().currsize == 2, lambda: bounded(9)),
+    "typed cache": (lambda: typed.cache_info().currsize == 3, lambda: typed(True)),
     "new dictionary": (lambda: not vars(BOX), lambda: setattr(BOX, "__dict__", {"made": 1})),
 }
 
 LOST = {
-    "typed": (lambda: typed.cache_info().currsize == 1, lambda: typed(1)),
+    "COPIED": (lambda: COPIED.cache_info().currsize == 1, lambda: COPIED(1)),
     "HASH": (lambda: HASH.digest_size == 32, lambda: HASH.update(b"x")),
     "LAST": (lambda: LAST.__length_hint__() == 1, lambda: list(LAST)),
     "PAIRS": (lambda: True, lambda: next(PAIRS)),
@@ -199,7 +202,16 @@ WAYS = [
     *("result", "started", "timer", "globals", "module", "vars", "__dict__", "setattr", "object"),
     *("slot", "class", "function", "method", "del", "defaults", "keyword defaults", "name", "doc"),
     *("arguments", "cause", "thread name", "__class__", "text", "bytes", "context", "flags"),
-    *("view", "array", "buffer", "iterator", "cache", "bounded cache", "new dictionary"),
+    *(
+        "view",
+        "array",
+        "buffer",
+        "iterator",
+        "cache",
+        "bounded cache",
+        "typed cache",
+        "new dictionary",
+    ),
 ]
 
 
@@ -229,7 +241,7 @@ def test_every_execution_finds_it_as_it_was(way: str, older: ModuleType) -> None
     assert check(), "a later test would notice"
 
 
-@pytest.mark.parametrize("name", ["typed", "HASH", "LAST", "PAIRS", "TABLE"])
+@pytest.mark.parametrize("name", ["COPIED", "HASH", "LAST", "PAIRS", "TABLE"])
 def test_what_cannot_be_put_back_is_named(name: str, older: ModuleType) -> None:
     result = explore(older, "act_once", name)
     assert result.verdict == "inconclusive", result
@@ -254,5 +266,7 @@ def test_an_executor_is_open_again(older: ModuleType) -> None:
 
 def test_entries_of_a_cache_are_put_back_as_they_were(older: ModuleType) -> None:
     assert explore(older, "check_then_act", "bounded cache").verdict == "violated"
-    known = older.remembered(0), older.bounded("text"), older.bounded(1, y=2)
+    assert explore(older, "check_then_act", "typed cache").verdict == "violated"
+    known = [older.remembered(0), older.bounded("text"), older.bounded(1, y=2)]
+    known += [older.typed(0), older.typed(1, 2, z=3), older.typed(z=1, y=2)]
     assert all(one is other for one, other in zip(known, older.KNOWN, strict=True))
