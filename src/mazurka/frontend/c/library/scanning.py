@@ -20,18 +20,21 @@ from mazurka.ir.program import Assign, Kind, Role
 _TEXTS = re.compile(r"%\*?\d*l?[s\[]")
 
 
-@library("gets", "fgets", "sscanf")
+@library("gets", "fgets")
 def _refuse(low: CLowering, node: tree.Call) -> Scalar:
     name = node.callee.text
-    advice = "strtol()" if name == "sscanf" else "__VERIFIER_nondet_char()"
-    raise low.refuse(node, f"`{name}` is not supported; use {advice}")
+    raise low.refuse(node, f"`{name}` is not supported; use __VERIFIER_nondet_char()")
 
 
-@library("scanf", "fscanf")
+@library("scanf", "fscanf", "sscanf")
 def _scan(low: CLowering, node: tree.Call) -> Scalar:
     """Give what the pointers lead to any value; the result says how many were found, or that there
     was no input."""
     at = 0 if node.callee.text == "scanf" else 1
+    if node.callee.text == "sscanf" and isinstance(
+        strip_conversions(node.arguments[0]), tree.StringLiteral
+    ):
+        raise low.refuse(node, f"`{node.text}`: what is in a known text is not found; use strtol()")
     form = strip_conversions(node.arguments[at])
     if not isinstance(form, tree.StringLiteral):
         raise low.refuse(node, f"`{node.text}`: the format must be a string literal")

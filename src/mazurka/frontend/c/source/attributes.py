@@ -50,6 +50,8 @@ def read_attributes(cursor: Any, data: bytes) -> Mapping[str, str]:
             text = data[extent.start.offset : extent.end.offset].decode(errors="replace")
             if text.startswith("#"):  # `#pragma`
                 continue
+            if text.startswith('"'):  # the name for the linker: `__asm__("name")`
+                continue
             name, _, rest = text.partition("(")
             found[bare_name(name)] = rest.strip().removesuffix(")").strip()
     return found
