@@ -6,7 +6,6 @@ import importlib
 import itertools
 import sys
 import threading
-from array import array
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,13 @@ from mazurka.runtime.exploring.causes import find_causes
 
 LOCK = threading.Lock()
 turns = itertools.cycle((0, 1))
-kept = array("i")
-"""C code keeps what is in it: it cannot be put back between executions."""
+
+
+class Kept:
+    """What a test captures is its own: nobody puts that back between executions."""
+
+    def __init__(self, count: int = 0) -> None:
+        self.count = count
 
 
 def alternating() -> None:
@@ -28,19 +32,6 @@ def alternating() -> None:
             pass
     with LOCK:
         pass
-
-
-def cached() -> None:
-    if not kept:
-        with LOCK:
-            kept.append(1)
-    with LOCK:
-        pass
-
-
-def growing() -> None:
-    kept.append(1)
-    assert len(kept) < 3, f"{len(kept)}"
 
 
 def test_what_differs_each_time_is_named() -> None:
@@ -57,18 +48,15 @@ def test_what_differs_each_time_is_named() -> None:
     assert result.error.file.endswith("test_guard.py")
 
 
-def change_sides() -> bool:
-    kept.append(1)
-    return len(kept) % 2 == 0
-
-
-def hiding() -> None:
-    if change_sides():
-        with LOCK:
-            pass
-
-
 def test_where_the_source_shows_no_cause_all_are_named() -> None:
+    kept: list[int] = []
+
+    def hiding() -> None:
+        kept.append(1)
+        if len(kept) % 2 == 0:
+            with LOCK:
+                pass
+
     text = str(mazurka.explore(hiding, preemptions=1).error)
     assert "Probably it depends on something other than the schedule: random numbers," in text
 
@@ -151,13 +139,26 @@ def test_an_object_without_a_model_is_named_with_advice() -> None:
 
 
 def test_state_left_by_the_first_execution_is_named() -> None:
-    del kept[:]
+    kept = Kept()
+
+    def cached() -> None:
+        if not kept.count:
+            with LOCK:
+                kept.count += 1
+        with LOCK:
+            pass
+
     text = str(mazurka.explore(cached, preemptions=1).error)
     assert "the first execution has left something behind" in text
 
 
 def test_endings_are_compared() -> None:
-    kept[:] = array("i", [1])
+    kept = Kept(1)
+
+    def growing() -> None:
+        kept.count += 1
+        assert kept.count < 3, f"{kept.count}"
+
     text = str(mazurka.explore(growing, preemptions=1).error)
     assert "it ends differently" in text
     assert "it passes" in text

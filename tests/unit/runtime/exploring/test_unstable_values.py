@@ -20,7 +20,7 @@ import mazurka
 from mazurka.runtime.exploring import guard
 
 numbers = itertools.count(1)
-places = iter(range(1_000_000))
+places = map(int, range(1_000_000))
 """C code keeps where it stands, and nobody can set it back."""
 cache: dict[str, int] = {}
 
@@ -83,7 +83,8 @@ def counts_on() -> None:
 )
 def test_values_that_differ_are_a_note(program: Callable[[], None], place: str, cause: str) -> None:
     result = mazurka.explore(program, preemptions=1)
-    assert result.verdict == "holds", result.report()
+    lost = program is counts_on  # a counter that cannot be put back
+    assert result.verdict == ("inconclusive" if lost else "holds"), result.report()
     (note,) = result.notes
     assert place in note
     assert cause in note

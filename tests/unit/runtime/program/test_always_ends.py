@@ -156,7 +156,7 @@ def test_the_property_of_a_metaclass_is_no_variable() -> None:
     assert mazurka.explore(locked, preemptions=1, races=True, seconds=20).verdict == "holds"
 
 
-_serial = iter(range(1_000_000))
+_serial = map(int, range(1_000_000))
 """An execution does not begin it anew, as it would a counter of `itertools`."""
 
 
