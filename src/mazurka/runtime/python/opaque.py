@@ -72,7 +72,7 @@ def is_opaque(value: Any) -> bool:
 def part_of_opaque(thing: Any) -> Part:
     """Describe an access to an object whose state only C code sees."""
     if names.is_older(thing) and session.current.ident == get_ident():
-        older_in_c.meet(thing)
+        session.current.do_aside(older_in_c.meet, thing)
     return thing, None, How.CHANGE, None
 
 
