@@ -6,6 +6,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
 from typing import Any, Final, cast
 
@@ -21,6 +22,13 @@ _replacements: dict[str, FunctionType] = {}
 """By class and name: the replacements that methods call."""
 _FORWARDS: Final = "_mazurka_replacements"
 _FORWARD: Final = f"def forward(*given, **named): return {_FORWARDS}[{{!r}}](*given, **named)"
+
+
+@cache
+def _code_forwarding_to(name: str) -> CodeType:
+    """Make code that calls the replacement of a method."""
+    compiled = compile(_FORWARD.format(name), __file__, "exec")
+    return next(one for one in compiled.co_consts if type(one) is CodeType)
 
 
 def is_forwarding(code: CodeType) -> bool:
@@ -93,14 +101,12 @@ class Patches:
         if function.__code__.co_freevars:
             return  # only code with the same captured variables can take the place of its own
         _replacements[name] = replacement
-        made: dict[str, Any] = {}
-        exec(compile(_FORWARD.format(name), __file__, "exec"), made)
         space = function.__globals__
         if _FORWARDS not in space:
             space[_FORWARDS] = _replacements
             self._undo.append(lambda: space.pop(_FORWARDS, None))
         old = function.__code__, function.__defaults__, function.__kwdefaults__
-        function.__code__ = made["forward"].__code__
+        function.__code__ = _code_forwarding_to(name)
         function.__defaults__ = function.__kwdefaults__ = None
 
         def undo() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 from tests.unit.runtime.observed_programs import module_of
 
+import mazurka
 from mazurka.report.answer import VIOLATED
 from mazurka.runtime.core.collection import collection, is_frozen
 from mazurka.runtime.exploring.entry import explore_test
@@ -205,3 +207,17 @@ def test_functions_made_between_two_explorations_are_observed(
     if generation is not None:
         gc.collect(generation)
     assert explore_test(test, ExploreOptions(preemptions=1)).verdict == VIOLATED
+
+
+def test_an_exploration_leaves_no_functions_behind() -> None:
+    def program() -> None:
+        thread = threading.Thread(target=int)
+        thread.start()
+        thread.join()
+
+    counts = []
+    for _ in range(3):
+        mazurka.explore(program, preemptions=1)
+        live_functions.refresh()
+        counts.append(len(list(live_functions.by_namespace())))
+    assert counts[1] == counts[2]
