@@ -37,7 +37,7 @@ MUTANTS: list[tuple[str, Any, str, Any, str]] = [
     ("`realloc` leaves the old object alive", heap, "release", lambda *a: None,
      "realloc_stale"),
     ("`realloc` keeps nothing of the old object", heap, "_copy_elements", lambda *a: None,
-     "realloc_vector"),
+     "realloc_kept"),
     ("arrays end where their room ends", memory, "_length_checks", lambda *a: [],
      "array_without_elements"),
     ("the end of an array is the next member", Layouts, "_gap_behind", lambda *a: False,
