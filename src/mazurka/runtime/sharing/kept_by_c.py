@@ -31,6 +31,8 @@ HEADER: Final = object.__basicsize__
 POINTER: Final = ctypes.sizeof(ctypes.c_void_p)
 LARGEST: Final = 1 << 20
 """The size of buffers, in bytes, up to which they are copied."""
+LONGEST_DIGEST: Final = 64
+"""How many bytes are asked of a hash that gives as many as one likes."""
 DEPTH: Final = 3
 """How far the iterators inside of an iterator are looked at."""
 
@@ -131,7 +133,7 @@ def _read_size(thing: Any) -> Any:
 
 
 def _read_hash(thing: Any) -> Any:
-    return thing.digest()
+    return thing.digest() if thing.digest_size else thing.digest(LONGEST_DIGEST)
 
 
 def _is_iterator(kind: type) -> bool:
@@ -226,7 +228,11 @@ class OlderInC:
         key = id(thing)
         if key not in self._first:
             access = _find_access(thing)
-            self._first[key] = thing, access, None if access is None else _try(access.read, thing)
+            state = None if access is None else _try(access.read, thing)
+            if state is _UNKNOWN:  # or what changes would look like what does not
+                access = StateAccess(_read_memory)
+                state = _read_memory(thing)
+            self._first[key] = thing, access, state
         self._met.add(key)
 
     def put_back(self) -> list[Any]:

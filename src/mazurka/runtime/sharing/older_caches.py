@@ -45,7 +45,7 @@ def read_entries(function: Any) -> Entries | None:
 def put_entries_back(function: Any, old: Entries) -> None:
     """Let a cache hold what it held."""
     present = read_entries(function)
-    if present is not None and _is_same(present, old):
+    if present is not None and is_same(present, old):
         return
     if not old:
         function.cache_clear()
@@ -58,7 +58,8 @@ def put_entries_back(function: Any, old: Entries) -> None:
         _fill_anew(function, old)
 
 
-def _is_same(one: Entries, other: Entries) -> bool:
+def is_same(one: Entries, other: Entries) -> bool:
+    """Whether two copies of a container hold the same objects."""
     return len(one) == len(other) and all(
         len(part) == len(known) and all(map(is_, part, known))
         for part, known in zip(one, other, strict=True)

@@ -54,7 +54,7 @@ from mazurka.runtime.core.insides import (
     slots,
 )
 from mazurka.runtime.sharing.kept_by_c import older_in_c
-from mazurka.runtime.sharing.older_caches import CACHED, put_entries_back, read_entries
+from mazurka.runtime.sharing.older_caches import CACHED, is_same, put_entries_back, read_entries
 
 _MISSING: Final = object()
 _CELL: Final = "cell_contents"
@@ -270,7 +270,7 @@ class Holding:
                 self.variables[name] = value
         if self.elements is None or before.elements is None or after.elements is None:
             return
-        if not _is_same(before.elements, after.elements):
+        if not is_same(before.elements, after.elements):
             self.elements = _merge(self.elements, before.elements, after.elements)
 
 
@@ -440,12 +440,6 @@ def _fill(thing: Any, old: Elements) -> None:
         base.extend(thing, old[0])
 
 
-def _is_same(one: Elements, other: Elements) -> bool:
-    """Whether two copies of a container hold the same objects."""
-    pairs = zip(one, other, strict=True)
-    return all(len(a) == len(b) and all(map(is_, a, b)) for a, b in pairs)
-
-
 def _index_entries(keys_and_values: Elements) -> dict[int, tuple[Any, Any]]:
     """The entries of a dictionary by the identities of their keys, which need not be asked."""
     return {id(key): (key, value) for key, value in zip(*keys_and_values, strict=True)}
@@ -466,7 +460,7 @@ def _merge(first: Elements, before: Elements, after: Elements) -> Elements:
                 merged[key] = entry
         return [list(part) for part in zip(*merged.values(), strict=True)] or [[], []]
     (held,), (old,), (new,) = first, before, after
-    if len(old) <= len(new) and _is_same([old], [new[: len(old)]]):
+    if len(old) <= len(new) and is_same([old], [new[: len(old)]]):
         return [held + new[len(old) :]]
     return after
 

@@ -57,7 +57,7 @@ TIMER = threading.Timer(1, int)
 TEXT, BYTES, CONTEXT = io.StringIO("x\\n", newline="\\r\\n"), io.BytesIO(), decimal.Context(prec=5)
 VIEW, NUMBERS, RAW = memoryview(bytearray(2)), array.array("i"), (ctypes.c_int * 2)()
 ITEMS, LAST, PAIRS = iter([1, 2, 3]), iter([1]), zip([1] * 99, itertools.cycle("ab"))
-HASH = hashlib.sha256()
+HASH, SHAKE = hashlib.sha256(), hashlib.shake_128()
 TABLE = sqlite3.connect(":memory:", check_same_thread=False)
 TABLE.execute("create table numbers(n)")
 
@@ -155,6 +155,7 @@ WAYS = {
 LOST = {
     "COPIED": (lambda: COPIED.cache_info().currsize == 1, lambda: COPIED(1)),
     "HASH": (lambda: HASH.digest_size == 32, lambda: HASH.update(b"x")),
+    "SHAKE": (lambda: True, lambda: SHAKE.update(b"x")),
     "LAST": (lambda: LAST.__length_hint__() == 1, lambda: list(LAST)),
     "PAIRS": (lambda: True, lambda: next(PAIRS)),
     "TABLE": (
@@ -241,7 +242,7 @@ def test_every_execution_finds_it_as_it_was(way: str, older: ModuleType) -> None
     assert check(), "a later test would notice"
 
 
-@pytest.mark.parametrize("name", ["COPIED", "HASH", "LAST", "PAIRS", "TABLE"])
+@pytest.mark.parametrize("name", ["COPIED", "HASH", "SHAKE", "LAST", "PAIRS", "TABLE"])
 def test_what_cannot_be_put_back_is_named(name: str, older: ModuleType) -> None:
     result = explore(older, "act_once", name)
     assert result.verdict == "inconclusive", result
