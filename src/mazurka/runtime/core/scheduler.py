@@ -17,6 +17,7 @@ from typing import Any, NoReturn, TypeGuard
 
 from mazurka.runtime.core import failures, spinning
 from mazurka.runtime.core.host import Host
+from mazurka.runtime.core.interruptions import interrupt
 from mazurka.runtime.core.moment import PATIENCE, now
 from mazurka.runtime.core.operations import Object, RealOperation, present
 from mazurka.runtime.core.tasks import Begin, End, Join, Life, Path, Task, Unwind
@@ -272,6 +273,9 @@ class Scheduler:
         self.ident = task.ident
         body = task.body
         assert body is not None
+        assert self.program is not None
+        if self.program.interruption is not None:
+            interrupt(self, task, self.program.interruption)
         try:
             body()
         except Unwind:
@@ -359,6 +363,8 @@ class Scheduler:
         assert self.program is not None
         propagated: BaseException | None = None
         self.ident = main.ident
+        if self.program.interruption is not None:
+            interrupt(self, main, self.program.interruption)
         try:
             failures.refuse_unrun(test())
         except Unwind:

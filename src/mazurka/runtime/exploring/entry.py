@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 
 from mazurka.report.answer import ERROR, HOLDS, VIOLATED
+from mazurka.runtime.core.interruptions import LeaveAt
 from mazurka.runtime.exploring.exploration import Exploration
 from mazurka.runtime.exploring.observed_program import ObservedProgram
 from mazurka.runtime.exploring.options import ExploreOptions, Test
@@ -69,7 +70,9 @@ def replay_test(test: Test, options: ExploreOptions, token: Token) -> Result:
     result = Result(input=test.name, verdict=HOLDS, strategy="replay", races=races)
 
     def conduct(program: ObservedProgram) -> None:
-        story = replay(RaceChecked(program) if races else program, token)
+        at = token.interruption
+        with program.interrupted_by(None if at is None else LeaveAt(at)):
+            story = replay(RaceChecked(program) if races else program, token)
         result.executions = result.runs = 1
         result.steps = len(story.steps)
         found = [failed for failed in story.ended.failures if failed.kind == token.failure]

@@ -14,6 +14,7 @@ from mazurka.report.answer import ERROR, HOLDS, INCONCLUSIVE, UNOBSERVED, UNSOUN
 from mazurka.report.words import counted
 from mazurka.runtime.core.failures import ControlError
 from mazurka.runtime.core.host import ControlSettings
+from mazurka.runtime.core.interruptions import LeaveAt
 from mazurka.runtime.core.sites import shown_path
 from mazurka.runtime.exploring.guard import (
     NondeterministicError,
@@ -41,6 +42,12 @@ from mazurka.runtime.exploring.options import (
 from mazurka.runtime.exploring.races import RaceChecked
 from mazurka.runtime.exploring.schedules import Follow
 from mazurka.runtime.exploring.tokens import make_token
+from mazurka.runtime.exploring.unseen import (
+    UNSEEN_SCOPE,
+    Unseen,
+    diagnose_unseen,
+    find_unseen,
+)
 from mazurka.runtime.program.watchdog import UncontrolledCallError
 from mazurka.runtime.rewrite.selection import named_modules, require_modules
 from mazurka.runtime.sharing.monitoring import HIDDEN, LOST
@@ -158,16 +165,25 @@ class Exploration:
             self._searched = 0  # what this shows has cost no search
             self.check_repeated(program)
         if self.is_enough(explored):
+            unseen = self.check_unseen(program, explored)
             self.conclude(explored, program.not_observed, program.unobserved_code)
             if program.long_run and any("more than" in one for one in explored.limits):
                 self.result.notes += (f"{program.long_run}: {ENDLESS}",)
             if explored.failures:
                 self.explain(explored.failures[0], program, checked)
+            elif unseen is not None:
+                self.explain_unseen(unseen, program)
 
     def check_repeated(self, program: ObservedProgram) -> None:
         """Check that the test does the same again, and note what differs all the same."""
         self.result.notes = (*self.notes, *check_deterministic(program))
         self._checked_after = program.restarts
+
+    def check_unseen(self, program: ObservedProgram, explored: Explored) -> Unseen | None:
+        """Look for failures that a search which has found nothing may not have seen."""
+        if explored.failures or not explored.complete or self.options.sampled:
+            return None
+        return find_unseen(program, self.choose_limits())
 
     def search_observed(self, program: ObservedProgram, checked: Runnable) -> Explored:
         """Search; where the search contradicts itself, find out which step is not done again."""
@@ -260,6 +276,21 @@ class Exploration:
         )
         self.result.story = story
         self.result.token = make_token(self.test.name, failed.kind, story).encode()
+
+    def explain_unseen(self, unseen: Unseen, program: ObservedProgram) -> None:
+        """Tell of a failure that needs a switch where the search sees nothing shared."""
+        result = self.result
+        program.real.forget_deadline()
+        with program.interrupted_by(LeaveAt(unseen.at)):
+            story = record(program, Follow(unseen.schedule))
+        failed = find_same_failure(unseen.failed, story)
+        result.verdict = VIOLATED
+        result.limits = ()
+        result.scope += f"; {UNSEEN_SCOPE}"
+        result.violation = describe_failure(failed, story, diagnosis=diagnose_unseen(story))
+        result.story = story
+        token = make_token(self.test.name, failed.kind, story)
+        result.token = replace(token, interruption=unseen.at).encode()
 
     def conclude(
         self,

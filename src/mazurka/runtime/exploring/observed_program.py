@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from inspect import unwrap
 from types import FrameType, ModuleType
 from typing import Any, TypeVar
@@ -22,6 +23,7 @@ from mazurka.errors import MazurkaError
 from mazurka.runtime.core.collection import YOUNG, collection
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.insides import names_in
+from mazurka.runtime.core.interruptions import Interruption
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.operations import present
 from mazurka.runtime.core.scheduler import session
@@ -293,6 +295,15 @@ class ObservedProgram:
             self._name_met_objects()
             raise RelearnError(learned.news, ended)
         return ended
+
+    @contextmanager
+    def interrupted_by(self, interruption: Interruption | None) -> Iterator[None]:
+        """Let something happen in the middle of threads' code, in the runs meanwhile."""
+        self.real.interruption = interruption
+        try:
+            yield
+        finally:
+            self.real.interruption = None
 
     def begin_search(self) -> None:
         """Forget what runs before a search have shown that nothing orders."""

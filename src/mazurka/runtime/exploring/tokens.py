@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mazurka.errors import MazurkaError
+from mazurka.runtime.core.interruptions import Instruction
 from mazurka.runtime.core.operations import RealOperation
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import AccessSite, SourceLine, shown_path, site_of, sites
@@ -88,6 +89,9 @@ class Token:
     legs: tuple[Leg, ...]
     places: frozenset[str] = frozenset()
     """What the scheduling points of the run are known by (`hash_place`)."""
+    interruption: Instruction | None = None
+    """An instruction that is no scheduling point, and before which a thread is left all the same
+    (`core.interruptions`)."""
 
     def encode(self) -> str:
         legs = [
@@ -95,7 +99,10 @@ class Token:
             for leg in self.legs
         ]
         places = "".join(sorted(self.places))
-        content = json.dumps([self.test, self.failure, legs, places], separators=(",", ":"))
+        parts: list[object] = [self.test, self.failure, legs, places]
+        if self.interruption is not None:
+            parts.append(list(self.interruption))
+        content = json.dumps(parts, separators=(",", ":"))
         packed = zlib.compress(content.encode(), 9)
         return PREFIX + _armour(packed)
 
@@ -122,12 +129,13 @@ def decode(text: str) -> Token:
             raise TokenError("the replay token is cut off or too long")
         if unpacker.unused_data or _armour(packed) != body.rstrip("="):
             raise TokenError("the replay token has more characters than it should; copy it again")
-        test, failure, legs, places = json.loads(content)
+        test, failure, legs, places, *rest = json.loads(content)
         return Token(
             _read_text(test),
             _read_text(failure),
             tuple(_read_leg(leg) for leg in legs),
             _read_places(_read_text(places)),
+            _read_interruption(*rest) if rest else None,
         )
     except (binascii.Error, zlib.error, ValueError, TypeError, RecursionError) as error:
         raise TokenError("the replay token is damaged; copy it again, as a whole") from error
@@ -157,6 +165,15 @@ def _read_places(text: str) -> frozenset[str]:
     if len(text) % HASHED:
         raise ValueError("a place has so many characters")
     return frozenset(text[start : start + HASHED] for start in range(0, len(text), HASHED))
+
+
+def _read_interruption(value: object) -> Instruction:
+    if not isinstance(value, list) or len(value) != 5:
+        raise ValueError("an instruction has five parts")
+    thread, file, function, offset, visit = value
+    if type(offset) is not int or type(visit) is not int:
+        raise ValueError("a number is expected")
+    return Instruction(_read_text(thread), _read_text(file), _read_text(function), offset, visit)
 
 
 def hash_place(place: AccessSite) -> str:

@@ -23,6 +23,7 @@ from mazurka.runtime.core import daemons, spinning
 from mazurka.runtime.core.collection import collection
 from mazurka.runtime.core.failures import ControlError
 from mazurka.runtime.core.host import ControlSettings
+from mazurka.runtime.core.interruptions import Interruption
 from mazurka.runtime.core.names import UNLABELLED
 from mazurka.runtime.core.operations import Object
 from mazurka.runtime.core.patches import Patches
@@ -60,6 +61,7 @@ class RealProgram:
         """Whether it looks at the list of its threads."""
         self.leashed = False
         """Whether daemons are known to go on for ever (`runtime.core.daemons`)."""
+        self.interruption: Interruption | None = None
         self.undo = Patches()
 
     # -- the interpreter ---------------------------------------------------------------------
@@ -222,6 +224,11 @@ class RealProgram:
     def out_of_reach(self) -> Sequence[tuple[str, Any]]:
         """Return the locks and queues that could not be replaced, each with where it is held."""
         return self._takeover.left
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths of all threads that runs have started, by number."""
+        return list(self._numbers)
 
     def number_of(self, path: str) -> tuple[int, list[str]]:
         """Return the number of the thread with a path, and the names of what it creates."""

@@ -1,0 +1,146 @@
+"""Look for failures that need a switch where the search sees no access to shared data.
+
+A search switches threads at accesses that it sees.  Should Python or C code touch something in a
+way that the runtime does not know, no switch is tried there, and a failure that needs one is
+missed.  So a search that has found nothing is checked: the test is run some more times, and each
+time one thread is left before one instruction that is no scheduling point, until nobody else can
+go on.  Whatever fails then is a real failure: the interpreter may switch threads there, too.
+
+This proves nothing: one switch is tried, at some places, behind the shortest way to them.  The
+claim of a verdict is the search's own.  But it depends on nothing that the search depends on,
+neither on the catalogue of what code does to its arguments nor on which places threads share.
+
+Which instructions, and how many runs: every thread in turn goes first, as far as it can.
+`interruptions.Survey` notes the instructions that it comes to while others are there.  They are
+tried in an order in which those come first that have been tried least often in other threads, or at
+earlier visits, until `MOST_RUNS` runs or `MOST_INSTRUCTIONS` instructions.  Both are counts, so
+that the answer does not depend on how fast a machine is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mazurka.runtime.core.interruptions import Instruction, LeaveAt, Pause, Survey
+from mazurka.runtime.exploring.observed_program import ObservedProgram
+from mazurka.runtime.story.diagnosis import Diagnosis, Part
+from mazurka.runtime.story.story import Story
+from mazurka.stateless.explored import RunOptions
+from mazurka.stateless.preemptions import choose_without_preemption, find_giving_way
+from mazurka.stateless.runs import Abandon, Decider, Failed, Operation
+
+MOST_RUNS = 150
+MOST_INSTRUCTIONS = 1_000_000
+MOST_THREADS = 8
+"""How many threads are looked at."""
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """A failure that needs a switch before an instruction at which nothing shared is seen."""
+
+    failed: Failed
+    at: Instruction
+    schedule: tuple[int, ...]
+
+
+class GoFirst(Decider):
+    """Lets one thread go on while it can; where it pauses, all others go on as far as they can."""
+
+    def __init__(self, first: int, options: RunOptions) -> None:
+        self._first = first
+        self._options = options
+        self.schedule: list[int] = []
+
+    def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
+        if len(self.schedule) >= self._options.max_steps:
+            raise Abandon
+        chosen = self._choose(pending, enabled, last)
+        self.schedule.append(chosen)
+        return chosen
+
+    def _choose(
+        self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int
+    ) -> int:
+        giving = find_giving_way(pending, enabled)
+        ready = [thread for thread in enabled if thread not in giving]
+        first = self._first
+        if first in ready and isinstance(pending[first], Pause):
+            others = [thread for thread in ready if thread != first]
+            if not others:
+                return first
+            return choose_without_preemption(pending, others, last)
+        if first in ready:
+            return first
+        return choose_without_preemption(pending, enabled, last)
+
+
+def find_unseen(program: ObservedProgram, options: RunOptions) -> Unseen | None:
+    """Run a test with switches that a search does not try; return the first failure."""
+    instructions = 0
+    candidates: list[tuple[int, Instruction]] = []
+    for thread, path in enumerate(program.real.paths[:MOST_THREADS]):
+        survey = Survey(path)
+        _run(program, GoFirst(thread, options), survey)
+        instructions += survey.count
+        candidates += [(thread, one) for one in survey.found]
+        if instructions > MOST_INSTRUCTIONS:
+            break
+    average = instructions / max(len(program.real.paths), 1)
+    for number, (thread, at) in enumerate(_sort(candidates)[:MOST_RUNS]):
+        if number * average > MOST_INSTRUCTIONS or _is_late(options):
+            break
+        decider = GoFirst(thread, options)
+        failures = _run(program, decider, LeaveAt(at))
+        if failures:
+            return Unseen(failures[0], at, tuple(decider.schedule))
+    return None
+
+
+UNSEEN_SCOPE = (
+    "the failure was found afterwards, and needs a switch where nothing shared is seen to be used;"
+    " so the search does not switch there, and there may be other failures of this kind"
+)
+
+
+def diagnose_unseen(story: Story) -> Diagnosis:
+    """Say where a thread is left, and who runs meanwhile."""
+    paused = next(step for step in story.steps if step.kind == Pause.kind)
+    before = story.steps[: paused.number - 1]
+    since = max((step.number for step in before if step.thread == paused.thread), default=0)
+    others = dict.fromkeys(story.threads[step.thread] for step in before[since:])
+    at: list[Part] = [" at ", paused.site] if paused.site else []
+    return Diagnosis(
+        "unseen access",
+        (
+            f"not atomic: {story.threads[paused.thread]} is left in the middle of its code",
+            *at,
+            f", and {' and '.join(others)} {'run' if len(others) > 1 else 'runs'} meanwhile",
+        ),
+    )
+
+
+def _sort(candidates: Sequence[tuple[int, Instruction]]) -> list[tuple[int, Instruction]]:
+    """Sort instructions so that those come first of which the least like have been tried."""
+    tried: Counter[tuple[str, str, int]] = Counter()
+    ranked = []
+    for thread, one in candidates:
+        key = one.file, one.function, one.offset
+        ranked.append((tried[key], thread, one))
+        tried[key] += 1
+    ranked.sort(key=lambda item: item[0])
+    return [(thread, one) for _, thread, one in ranked]
+
+
+def _run(
+    program: ObservedProgram, decider: Decider, interruption: LeaveAt | Survey
+) -> list[Failed]:
+    """Run a test once with an interruption, and return how it fails."""
+    with program.interrupted_by(interruption):
+        return program.run(decider).failures
+
+
+def _is_late(options: RunOptions) -> bool:
+    return options.allowance is not None and options.allowance.find_exceeded() is not None
