@@ -21,6 +21,7 @@ import tests.plain_asserts  # noqa: F401 - before anything of Mazurka's is impor
 # isort: split
 from mazurka.compiled.cache import KERNELS, kernel
 from mazurka.ir.native import step
+from mazurka.runtime.exploring import unseen
 from mazurka.runtime.rewrite.live_functions import Group, Space, live_functions
 from mazurka.search import Silent, resources
 from mazurka.stateful import auto
@@ -66,6 +67,14 @@ def known_processors() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(auto, "processors", lambda: PROCESSORS)
         yield
+
+
+@pytest.fixture(autouse=True)
+def nothing_unseen(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let explorations tell what the search itself finds, unless a test is about what it may not
+    see: mutants lose failures, and runs take time."""
+    if request.node.get_closest_marker("unseen") is None:
+        monkeypatch.setattr(unseen, "MOST_RUNS", 0)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -27,7 +27,16 @@ from mazurka.runtime.core.tasks import Task
 
 Trace: TypeAlias = Callable[[FrameType, str, Any], Any]
 _PRIVATE: Final = frozenset(
-    {"CACHE", "COPY", "COPY_FREE_VARS", "EXTENDED_ARG", "IS_OP", "KW_NAMES", "LOAD_CLOSURE"}
+    {
+        "CACHE",
+        "COPY",
+        "COPY_FREE_VARS",
+        "DELETE_FAST",
+        "EXTENDED_ARG",
+        "IS_OP",
+        "KW_NAMES",
+        "LOAD_CLOSURE",
+    }
     | {"LOAD_CONST", "LOAD_FAST", "MAKE_CELL", "MAKE_FUNCTION", "NOP", "POP_EXCEPT", "POP_TOP"}
     | {"PRECALL", "PUSH_EXC_INFO", "PUSH_NULL", "RERAISE", "RESUME", "RETURN_CONST"}
     | {"RETURN_GENERATOR", "RETURN_VALUE", "STORE_FAST", "SWAP", "YIELD_VALUE"}
@@ -41,7 +50,7 @@ class Pause(Idle):
     """Stand before an instruction that is no scheduling point."""
 
     __slots__ = ()
-    kind = "go on after a switch"
+    kind = "goes on here"
     writes = True  # whatever the thread may have waited for in a loop, it is something new
 
 

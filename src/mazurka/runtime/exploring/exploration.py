@@ -180,8 +180,12 @@ class Exploration:
         self._checked_after = program.restarts
 
     def check_unseen(self, program: ObservedProgram, explored: Explored) -> Unseen | None:
-        """Look for failures that a search which has found nothing may not have seen."""
-        if explored.failures or not explored.complete or self.options.sampled:
+        """Look for failures that a search which has found nothing may not have seen.
+
+        Where modules are left out, these are accepted.
+        """
+        options = self.options
+        if explored.failures or not explored.complete or options.sampled or options.leave_out:
             return None
         return find_unseen(program, self.choose_limits())
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 from mazurka.runtime.core.interruptions import Instruction, LeaveAt, Pause, Survey
 from mazurka.runtime.exploring.observed_program import ObservedProgram
-from mazurka.runtime.story.diagnosis import Diagnosis, Part
+from mazurka.runtime.story.diagnosis import Diagnosis
 from mazurka.runtime.story.story import Story
 from mazurka.stateless.explored import RunOptions
 from mazurka.stateless.preemptions import choose_without_preemption, find_giving_way
@@ -79,6 +79,8 @@ class GoFirst(Decider):
 
 def find_unseen(program: ObservedProgram, options: RunOptions) -> Unseen | None:
     """Run a test with switches that a search does not try; return the first failure."""
+    if not MOST_RUNS:
+        return None
     instructions = 0
     candidates: list[tuple[int, Instruction]] = []
     for thread, path in enumerate(program.real.paths[:MOST_THREADS]):
@@ -111,12 +113,11 @@ def diagnose_unseen(story: Story) -> Diagnosis:
     before = story.steps[: paused.number - 1]
     since = max((step.number for step in before if step.thread == paused.thread), default=0)
     others = dict.fromkeys(story.threads[step.thread] for step in before[since:])
-    at: list[Part] = [" at ", paused.site] if paused.site else []
     return Diagnosis(
         "unseen access",
         (
-            f"not atomic: {story.threads[paused.thread]} is left in the middle of its code",
-            *at,
+            f"{story.threads[paused.thread]} is left in the middle of ",
+            paused.site or "its code",
             f", and {' and '.join(others)} {'run' if len(others) > 1 else 'runs'} meanwhile",
         ),
     )
