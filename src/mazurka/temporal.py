@@ -20,6 +20,7 @@ from mazurka.deadline import TimeLimitError, interruptible, last_moment
 from mazurka.errors import MazurkaError, OptionError, UnsupportedError
 from mazurka.frontend.registry import choose_language, load_frontend
 from mazurka.interrupts import first_interrupt_waits
+from mazurka.ir.passes.process_end import end_with_process
 from mazurka.ir.program import DeclaredFormula, Mode, Program, Span
 from mazurka.ltl.formulas import Formula
 from mazurka.ltl.lassos import shorten_lasso
@@ -196,10 +197,10 @@ def read_subject(path: str, reading: Reading, asked: DeclaredFormula) -> Formula
     """
     complete = load_frontend(choose_language(path, reading.language)).complete
     single = reading if complete else replace(reading, merge=False)
-    plain = load_program(path, single)
+    plain = end_with_process(load_program(path, single))
     formula = _parse(asked, plain)
     if may_merge(plain, formula, fair=asked.fair):
-        program = load_program(path, reading)
+        program = end_with_process(load_program(path, reading))
         return FormulaSubject(asked, _parse(asked, program), program, reading)
     if any(each.mode is Mode.MERGED for thread in plain.threads for each in thread.locations):
         raise UnsupportedError(

@@ -14,7 +14,10 @@ from mazurka.frontend.c.library import threads
 from mazurka.frontend.c.lowering import CLowering
 from mazurka.frontend.c.survey.scopes import Scopes
 from mazurka.frontend.c.types import Layouts
-from mazurka.ir.expressions import ZERO
+from mazurka.frontend.kit.program import JOINED
+from mazurka.ir.expressions import ZERO, Const
+from mazurka.ir.passes import joined
+from mazurka.ir.program import Assign, Program
 from tests.corpus.test_c_corpus import EXPECTED, options_of
 
 pytest.importorskip("clang")
@@ -44,8 +47,12 @@ MUTANTS: list[tuple[str, Any, str, Any, str]] = [
      "member_array_end"),
     ("the next thread finds the variables of the one before", program,
      "end_thread_variables", lambda *a: None, "threads_started_again"),
-    ("a thread is not started again after a join", threads, "_make_new", lambda *a: (),
-     "threads_started_again"),
+    ("a thread is not started again after a join", threads, "_note_joined",
+     lambda low, handle, address: Assign(address, Const(JOINED)), "threads_started_again"),
+    ("every join is the first of its thread", joined._Marks, "is_first", lambda *a: True,
+     "joined_twice"),
+    ("the process goes on when it has ended", Program, "has_ended", lambda *a: False,
+     "exit_of_a_thread"),
     ("all members of a union keep their values", Layouts, "rivals", lambda *a: (),
      "union_other_member"),
     ("code that later jumps lead to is dropped", CLowering, "expect", lambda *a: None,

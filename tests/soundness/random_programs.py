@@ -3,7 +3,8 @@
 `random_program` takes anything that behaves like `random.Random`; Hypothesis supplies one that it
 can shrink, `benchmarks/agreement.py` one made from a seed.  The programs have two to four threads
 with locks, semaphores, arrays indexed by shared values, pointers, nondeterminism, atomic sections,
-assumptions, faults of every kind, threads created by threads, and loops that need not end.
+assumptions, ends of the process, faults of every kind, threads created by threads, and loops that
+need not end.
 """
 
 from __future__ import annotations
@@ -325,7 +326,8 @@ class Body(ThreadBuilder):
     def do_assume(self, here: int, following: int, starts: list[int]) -> None:
         shared = Load(Const(self.rng.choice(self.names.variables)))
         test = self.rng.choice((Binary("ge", shared, ONE), self.expression(1), ZERO))
-        self.edge(here, following, Kind.ASSUME, guard=test)
+        kind = Kind.END if test == ZERO and following % 2 else Kind.ASSUME
+        self.edge(here, following, kind, guard=test)
 
     def do_await(self, here: int, following: int, starts: list[int]) -> None:
         """Wait for a condition over one shared variable, or two that are read in one step."""

@@ -27,7 +27,8 @@ So it is a step of a thread outside, which has come there through its own code; 
 that needs a lock of D, since D still holds it (`futures.find_pattern_locks`).  So the cell is among
 those that the thread may write, and the other thread would not be in D.
 
-If no thread is stopped, nobody is outside of W, and D is W.  A thread that has failed excuses
+If no thread is stopped, nobody is outside of W, and D is W.  Where a thread has ended the process
+(`Kind.END`), nobody waits: the process is gone.  A thread that has failed excuses
 everything, as the rest of its execution is not there to be judged.  So does a thread outside of D
 if every path from its location leads to a failure behind which the text ends (`assert False`).
 
@@ -75,6 +76,8 @@ class Standstill:
     """Whether a thread has failed."""
     deadlocked: frozenset[int]
     """Those that wait and that no stopped thread could help."""
+    ended: bool = False
+    """Whether a thread has ended the process: then nobody waits any more."""
 
     @property
     def is_excused(self) -> bool:
@@ -101,6 +104,8 @@ def examine_standstill(interpreter: Interpreter, state: State) -> Standstill | N
             stopped.add(number)
         elif Outcome.WAITS in outcomes:
             waiting[number] = _reads_of(steps)
+    if program.has_ended(state):
+        return Standstill(frozenset(), frozenset(), failed, frozenset(), ended=True)
     found: frozenset[int] = frozenset()
     if waiting and not failed:
         found = find_deadlocked(program, state, waiting, stopped)
@@ -173,7 +178,7 @@ def _compute_deadlocked(
         outside = {*stopped, *(waiting.keys() - found)}
         held = frozenset(lock for lock in _find_locks(judged) if state[lock] - 1 in found)
         written = _may_write(futures, state, outside, held)
-        helped = {thread for thread in found if reads[thread] & written}
+        helped = {thread for thread in found if written == EVERYTHING or reads[thread] & written}
         if not helped:
             return found
         found -= helped

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from mazurka.analysis.standstill import Standstill, find_failed_assumptions
 from mazurka.ir.interpreter import Interpreter, State
-from mazurka.ir.program import Kind, Program, Span
+from mazurka.ir.program import Edge, Kind, Program, Span
 
 MOST_STATES = 200_000
 """How many states are kept to count each once; beyond that the count is a lower bound."""
@@ -57,13 +57,17 @@ class Stops:
         """Take notice of a state in which nobody moves."""
         if found.failed or found.deadlocked:
             return
-        self.ended_freely |= not found.stopped
+        self.ended_freely |= not found.stopped  # also where the process has ended
         if not found.stopped:
+            return
+        edges = list(self._find_edges(state, found.stopped))
+        if any(edge.kind is Kind.END for edge in edges):  # inside an atomic section
+            self.ended_freely = True
             return
         self.stopped = True
         if not found.is_excused:
             return
-        self.spans.update(self._find_spans(state, found.stopped))
+        self.spans.update(edge.span for edge in edges)
         if len(self.excused) < MOST_STATES:
             self.excused.add(tuple([state[address] for address in self.counted_cells]))
         else:
@@ -90,19 +94,22 @@ class Stops:
     def note_quiet(self, state: State, stopped: Collection[int], *, excused: bool) -> None:
         """Take notice of a state in which threads go round for ever and nothing else happens."""
         if excused:
-            self.looping = True
-            self.looping_spans.update(self._find_spans(state, stopped))
+            edges = list(self._find_edges(state, stopped))
+            if all(edge.kind is Kind.ASSUME for edge in edges):
+                self.looping = True
+                self.looping_spans.update(edge.span for edge in edges)
 
-    def _find_spans(self, state: State, stopped: Collection[int]) -> Iterator[Span]:
+    def _find_edges(self, state: State, stopped: Collection[int]) -> Iterator[Edge]:
+        """The edges at which these threads are stopped."""
         for thread in stopped:
             automaton = self.program.threads[thread]
             place = state[automaton.counter]
             edges = list(automaton.edges_at(place))
             if all(edge.kind is Kind.ASSUME for edge in edges):
-                yield from (edge.span for edge in edges)
+                yield from edges
             else:  # the assumption is inside an atomic section
                 numbers = find_failed_assumptions(self.interpreter, state, thread)
-                yield from (self.program.edges[number].span for number in numbers)
+                yield from (self.program.edges[number] for number in numbers)
 
     def notes(self, *, complete: bool, properties: frozenset[str]) -> tuple[str, ...]:
         """What to say when a search has found no violation of these properties."""

@@ -13,7 +13,7 @@ model declares are kept; those that were derived with the assumptions are not.
 
 A front end may leave out what stands behind a statement that always fails.  Where every path of a
 thread ends at such a place, the text does not tell what it would have done
-(`find_unknown_futures`).
+(`find_unknown_futures`).  Nor does it matter where the process may end.
 
 *Every run of the program in which nothing has failed is a run of this program*, too: a step passes
 an assumption only if it holds, and here it always does.  So is whatever follows if threads go on
@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mazurka.ir.program import FIRST_LOCATION, Cell, Edge, Kind, Program, Thread
+from mazurka.ir.program import FIRST_LOCATION, STOPPING, Cell, Edge, Kind, Mode, Program, Thread
 from mazurka.ir.values.evaluation import ValueSet
 from mazurka.ir.values.facts import Facts, Recorder
 from mazurka.ir.values.fixpoint import Analysis, ThreadFacts
@@ -68,6 +68,7 @@ def find_unknown_futures(unstopped: Program) -> list[frozenset[int]]:
 def _find_ending(thread: Thread, text: Thread) -> frozenset[int]:
     places = range(FIRST_LOCATION, len(thread.locations))
     found = {place for place in places if not text.outgoing[place]}
+    found |= _find_ending_sections(thread)
     while more := {
         place
         for place in places
@@ -78,8 +79,26 @@ def _find_ending(thread: Thread, text: Thread) -> frozenset[int]:
     return frozenset(found)
 
 
+def _find_ending_sections(thread: Thread) -> set[int]:
+    """The locations of atomic sections, and their beginnings, in which the process may end.
+
+    A thread that would end it there stands where the section begins, for whatever reason it stands
+    there: so all waits are excused."""
+    work = [edge.source for edge in thread.edges if edge.kind is Kind.END]
+    work = [place for place in work if thread.locations[place].mode is Mode.ATOMIC]
+    found = set(work)
+    while work:
+        for position in thread.arriving[work.pop()]:
+            source = thread.edges[position].source
+            if source not in found:
+                found.add(source)
+                if thread.locations[source].mode is Mode.ATOMIC:
+                    work.append(source)
+    return found
+
+
 def _lift(edge: Edge) -> Edge:
-    return replace(edge, guard=None) if edge.kind is Kind.ASSUME else edge
+    return replace(edge, guard=None) if edge.kind in STOPPING else edge
 
 
 def _fill(cell: Cell, values: ValueSet) -> Cell:

@@ -28,12 +28,12 @@ from mazurka.ir.expressions import (
 from mazurka.ir.program import (
     FINISHED,
     IDLE,
+    STOPPING,
     WRONG,
     Assign,
     Check,
     Edge,
     Fault,
-    Kind,
     Mode,
     Program,
     Span,
@@ -289,19 +289,19 @@ class Interpreter:
             if number is None:
                 if taken and mode is Mode.MERGED:
                     return Outcome.MOVED, location
-                return self._explain_block(run, location), start
+                return self._explain_block(run, location, start), start
             edge = self.program.edges[number]
             taken.append(number)
             run.take(edge)
             location = edge.target
 
-    def _explain_block(self, run: StepRun, location: int) -> Outcome:
+    def _explain_block(self, run: StepRun, location: int, start: int) -> Outcome:
         thread = self.program.threads[run.thread]
         if location == IDLE:
             run.accesses.append(Access(thread.counter, IDLE, False, run.edge))
-        if location in (IDLE, FINISHED):
+        if location in (IDLE, FINISHED) or (location == start and location in thread.ends):
             return Outcome.FINISHED
-        if all(edge.kind is Kind.ASSUME for edge in thread.edges_at(location)):
+        if all(edge.kind in STOPPING for edge in thread.edges_at(location)):
             return Outcome.STOPPED
         return Outcome.WAITS
 

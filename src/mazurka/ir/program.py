@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
@@ -153,10 +153,17 @@ class Kind(enum.StrEnum):
     CREATE = "create"
     JOIN = "join"
     EXIT = "exit"
+    END = "end"
+    """Ends the process.  Its guard never holds: a thread that comes here stays, and what others
+    could still do is what they may do before the process ends."""
+
+
+STOPPING = frozenset({Kind.ASSUME, Kind.END})
+"""Edges whose failing guards stop a thread, instead of making it wait."""
 
 
 PLAIN_KINDS = frozenset(
-    {Kind.LOCAL, Kind.CHOOSE, Kind.ACCESS, Kind.ASSERT, Kind.ASSUME, Kind.UNTIL}
+    {Kind.LOCAL, Kind.CHOOSE, Kind.ACCESS, Kind.ASSERT, Kind.ASSUME, Kind.UNTIL, Kind.END}
 )
 """Edges that do ordinary reads and writes; all others synchronize."""
 
@@ -298,6 +305,15 @@ class Thread:
             found[edge.target].append(position)
         return tuple(map(tuple, found))
 
+    @cached_property
+    def ends(self) -> frozenset[int]:
+        """The locations at which a thread has ended the process."""
+        return frozenset(
+            location
+            for location, leaving in enumerate(self.outgoing)
+            if leaving and all(self.edges[position].kind is Kind.END for position in leaving)
+        )
+
     def edges_at(self, location: int) -> Iterator[Edge]:
         return (self.edges[position] for position in self.outgoing[location])
 
@@ -429,6 +445,10 @@ class Program:
     def has_assumptions(self) -> bool:
         """Whether an assumption may stop a thread."""
         return any(edge.kind is Kind.ASSUME for edge in self.edges)
+
+    def has_ended(self, state: Sequence[int]) -> bool:
+        """Whether a thread has ended the process."""
+        return any(state[thread.counter] in thread.ends for thread in self.threads)
 
     def initial_state(self) -> tuple[int, ...]:
         return tuple(cell.initial for cell in self.cells)

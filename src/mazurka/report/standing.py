@@ -105,6 +105,8 @@ def _standing(
     name = program.threads[thread].name
     location = interpreter.location(state, thread)
     status = reason = RESTING.get(location, "")
+    if location in program.threads[thread].ends:
+        status, reason = "finished", "ends the process"
     edge = None
     span = last.fault.span if last is not None and last.fault and last.thread == thread else None
     if not status:

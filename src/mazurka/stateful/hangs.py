@@ -7,7 +7,8 @@ can do alone, with all its choices.  Then s is a hang if
 2. each thread, observers apart, either cannot move in s (it waits or has ended), or its solo walk
    never fails and never comes to rest: it goes on for ever, whatever it chooses;
 3. at least one thread, no observer, moves, and none has failed;
-4. no thread that is stopped by an assumption could lead that thread out of its loop.
+4. no thread that is stopped by an assumption could lead that thread out of its loop;
+5. no thread has ended the process.
 
 States with 1 to 3 are called *quiet* here.
 
@@ -103,11 +104,13 @@ class QuietState:
     """Whether a thread has failed."""
     hanging: frozenset[int]
     """The threads that go round and that no stopped thread could help."""
+    ended: bool = False
+    """Whether a thread has ended the process, and so the loops of all."""
 
     @property
     def is_excused(self) -> bool:
         """Whether it is no hang because of an assumption."""
-        return not self.hanging and not self.failed
+        return not self.hanging and not self.failed and not self.ended
 
 
 @dataclass(frozen=True)
@@ -193,8 +196,9 @@ def judge_walks(program: Program, state: State, walks: Mapping[int, Walk]) -> Qu
     if not moving:
         return None
     stopped = frozenset(number for number, walk in walks.items() if walk.is_stopped)
-    if any(walk.alone is Alone.FAILED for walk in walks.values()):
-        return QuietState(stopped, True, frozenset())
+    failed = any(walk.alone is Alone.FAILED for walk in walks.values())
+    if failed or program.has_ended(state):
+        return QuietState(stopped, failed, frozenset(), ended=not failed)
     if not stopped:
         return QuietState(stopped, False, frozenset(moving))
     concerned = {

@@ -44,6 +44,8 @@ class ThreadOutlook:
     """It waits with some choice."""
     stopped: int
     """An assumption stops it with some choice, or it is where no edge leads away."""
+    ended: int
+    """It has ended the process."""
     failed: int
     reads: dict[int, int]
     """By cell whether its steps read it, with some choice."""
@@ -62,12 +64,16 @@ class StepOutlook:
 
     def of_thread(self, thread: int, *, reads: bool = True) -> ThreadOutlook:
         graph, places = self.graph, self.environment.places[thread]
-        parts: dict[str, list[int]] = {"acts": [], "waits": [], "stopped": []}
+        automaton = self.program.threads[thread]
+        parts: dict[str, list[int]] = {"acts": [], "waits": [], "stopped": [], "ended": []}
         read: dict[int, list[int]] = {}
         for location, at in places.items():
             if location < FIRST_LOCATION or at == FALSE:
                 continue
-            if not self.program.threads[thread].outgoing[location]:
+            if location in automaton.ends:
+                parts["ended"].append(at)
+                continue
+            if not automaton.outgoing[location]:
                 parts["stopped"].append(at)
                 continue
             record = self.encoder.encode(self.environment, thread, location)
@@ -136,7 +142,7 @@ class Standstills(NamedTuple):
     stopped: int
     """It is no deadlock, and an assumption stops somebody."""
     ended: int
-    """All have ended, or have not begun."""
+    """All have ended, or have not begun; or somebody has ended the process."""
     excused: int
     """A part of `stopped`: somebody waits."""
 
@@ -152,14 +158,16 @@ def find_standstills(encoder: StepEncoder, environment: Environment) -> Standsti
         for location in encoder.layout.starts[n]
     )
     found = {n: outlook.of_thread(n, reads=reads_matter) for n in real}
-    still = graph.every(
+    quiet = graph.every(
         literal ^ 1 for each in found.values() for literal in (each.acts, each.failed)
     )
+    over = graph.both(quiet, graph.some(each.ended for each in found.values()))
+    still = graph.both(quiet, over ^ 1)
     waiting = {n: graph.both(each.waits, each.stopped ^ 1) for n, each in found.items()}
     stopped = {n: each.stopped for n, each in found.items()}
     waits = graph.both(still, graph.some(waiting.values()))
     if all(literal == FALSE for literal in stopped.values()):
-        return Standstills(waits, FALSE, graph.both(still, waits ^ 1), FALSE)
+        return Standstills(waits, FALSE, graph.both(quiet, waits ^ 1), FALSE)
     judge = _Judge(encoder, environment, stopped, waiting)
     reads = {n: judge.all_reads(n, each) for n, each in found.items()}
     deadlocked = dict(waiting)
@@ -170,7 +178,7 @@ def find_standstills(encoder: StepEncoder, environment: Environment) -> Standsti
     return Standstills(
         deadlock,
         graph.both(other, some_stopped),
-        graph.both(other, some_stopped ^ 1),
+        graph.either(over, graph.both(other, some_stopped ^ 1)),
         graph.both(other, waits),
     )
 

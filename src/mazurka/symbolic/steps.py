@@ -24,9 +24,9 @@ from mazurka.errors import UnsupportedError
 from mazurka.ir.native.layout import Layout
 from mazurka.ir.passes.liveness import can_rest
 from mazurka.ir.program import (
+    STOPPING,
     Edge,
     Fault,
-    Kind,
     Mode,
     Thread,
     search_depth_first,
@@ -104,8 +104,8 @@ class StepEncoder:
 
     def starts(self, thread: int) -> Iterator[int]:
         """The locations from which a thread can have something to do."""
-        outgoing = self.program.threads[thread].outgoing
-        return (location for location in self.layout.starts[thread] if outgoing[location])
+        automaton, starts = self.program.threads[thread], self.layout.starts[thread]
+        return (each for each in starts if automaton.outgoing[each] and each not in automaton.ends)
 
     def choice(self, key: ChoiceKey, count: int) -> Word:
         """The number chosen, as `fold_choice` says it for the number of the leaves."""
@@ -251,7 +251,7 @@ class _Walk:
         if self.thread.locations[location].mode is Mode.MERGED and not first:
             if can_rest(self.thread, location):
                 record.arrivals.append(Arrival(condition, location, view))
-        elif all(edge.kind is Kind.ASSUME for edge in self.thread.edges_at(location)):
+        elif all(edge.kind in STOPPING for edge in self.thread.edges_at(location)):
             record.stopped = graph.either(record.stopped, condition)
         else:
             record.waits = graph.either(record.waits, condition)

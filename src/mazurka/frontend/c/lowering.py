@@ -464,11 +464,11 @@ class CLowering(ThreadBuilder):
             self.go(outside, span)
             self.put(outside, span)
 
-    def stop_everything(self, span: Span, text: str) -> None:
-        """End the process: an assumption that fails, behind which there is nothing."""
+    def stop(self, kind: Kind, span: Span, text: str) -> None:
+        """Let nobody go on here: the process ends, or an assumption never holds."""
         automaton = self.require_automaton()
         nowhere = self.label(span)
-        self.add_edge(Kind.ASSUME, span, text, nowhere, guard=ZERO)
+        self.add_edge(kind, span, text, nowhere, guard=ZERO)
         automaton.current = None
         automaton.unplaced.discard(nowhere.location)
 

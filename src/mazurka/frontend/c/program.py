@@ -62,11 +62,10 @@ from mazurka.frontend.c.types import (
     is_scalar,
 )
 from mazurka.frontend.c.values import NO_RESULT, ObjectPlace, Scalar
-from mazurka.frontend.kit.arithmetic import binary, either
 from mazurka.frontend.kit.program import STARTED, Automaton, Label, ProgramDraft
 from mazurka.frontend.kit.shapes import CellDraft
 from mazurka.frontend.kit.threads import finish
-from mazurka.ir.expressions import ZERO, Const, Expr, Load, negate
+from mazurka.ir.expressions import ZERO, Const, Load
 from mazurka.ir.program import FINISHED, Kind, Program, Role, Span
 
 ROUNDS = 12
@@ -283,24 +282,11 @@ def _build_thread(machine: CProgram, plan: CThread, survey: Survey) -> Automaton
 
 
 def _return_from_main(low: CLowering, span: Span) -> None:
-    """End the process.  Threads that are still running end with it: so their waits are excused,
-    as they are where an assumption fails and nothing is known of what comes behind."""
-    threads, status = low.program.threads, low.program.status
-    automaton = low.require_automaton()
-    if threads == 1:
+    """End the process.  Threads that are still running end with it."""
+    if low.program.threads == 1:
         low.go(Label(FINISHED), span)
-        return
-    if not status:
-        low.stop_everything(span, "main returns")
-        return
-    running: Expr = ZERO
-    for number in reversed(range(1, threads)):
-        running = either(binary("eq", Load(Const(status + number)), Const(STARTED)), running)
-    nowhere = low.label(span)
-    low.add_edge(Kind.EXIT, span, "main returns", Label(FINISHED), guard=negate(running))
-    low.add_edge(Kind.EXIT, span, "main ends all threads", nowhere, guard=running)
-    automaton.current = None
-    automaton.unplaced.discard(nowhere.location)
+    else:
+        low.stop(Kind.END, span, "main returns")
 
 
 def _keep_return(low: CLowering, frame: CallFrame, type_: FunctionType, span: Span) -> None:

@@ -207,8 +207,9 @@ def _follow(forward: dict[int, int], place: int) -> int:
 ROUNDS = 12
 """How often a program is built before its number of threads must have settled."""
 
-NEW, STARTED, DONE = 0, 1, 2
-"""A thread's status, kept where some thread is joined or asked whether it is alive."""
+NEW, STARTED, DONE, JOINED = 0, 1, 2, 3
+"""A thread's status, kept where some thread is joined or asked whether it is alive; `JOINED` only
+where a thread must not be joined twice."""
 
 
 @dataclass(eq=False, slots=True)
@@ -262,7 +263,7 @@ class ProgramDraft:
         if joined:
             self.status = len(self.storage.cells)
             for number in range(self.threads):
-                self.storage.add(CellDraft(f"status {number}", high=DONE, role=Role.SYNC))
+                self.storage.add(CellDraft(f"status {number}", high=JOINED, role=Role.SYNC))
 
     def share(self, name: str, blueprint: Blueprint, span: Span | None) -> Reference:
         """Place an object that all threads can reach; its first values are constants."""

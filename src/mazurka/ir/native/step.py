@@ -35,12 +35,12 @@ from mazurka.ir.program import (
     FAULTS,
     FIRST_LOCATION,
     IDLE,
+    STOPPING,
     WRONG,
     Assign,
     Check,
     Edge,
     Fault,
-    Kind,
     Mode,
     Program,
 )
@@ -192,7 +192,9 @@ class _StepText(ThreadText):
 
     def none_enabled(self, location: int, *, first: bool) -> None:
         edges = list(self.thread.edges_at(location))
-        why = "stopped" if all(edge.kind is Kind.ASSUME for edge in edges) else "waits"
+        why = "stopped" if all(edge.kind in STOPPING for edge in edges) else "waits"
+        if first and location in self.thread.ends:
+            why = "ended"
         if first or self.thread.locations[location].mode is not Mode.MERGED:
             self.end(why)
         elif not can_rest(self.thread, location):

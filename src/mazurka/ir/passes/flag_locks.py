@@ -62,7 +62,18 @@ from mazurka.ir.expressions import (
     walk,
 )
 from mazurka.ir.passes.held import Ownership, conjuncts
-from mazurka.ir.program import Assign, Check, Edge, Kind, Mode, Operation, Program, Role, Thread
+from mazurka.ir.program import (
+    STOPPING,
+    Assign,
+    Check,
+    Edge,
+    Kind,
+    Mode,
+    Operation,
+    Program,
+    Role,
+    Thread,
+)
 from mazurka.ir.values.evaluation import cannot_fault, evaluate
 from mazurka.ir.values.footprints import Footprints
 
@@ -328,7 +339,7 @@ class _Sections:
             return [replace(edge, target=last.target, operations=edge.operations + last.operations)]
         if edge.guard is not None or edge.kind not in JOINED or not alone:
             return None
-        stops = all(each.kind is Kind.ASSUME for each in following)
+        stops = all(each.kind in STOPPING for each in following)
         if not stops and not self.thread.is_exhaustive(edge.target):
             return None
         stored = self._find_stored(edge)

@@ -30,7 +30,7 @@ from mazurka.ir.expressions import (
     rebuild,
 )
 from mazurka.ir.passes.ranges import Inference
-from mazurka.ir.program import Assign, Edge, Kind, Operation, Program, Thread
+from mazurka.ir.program import STOPPING, Assign, Edge, Kind, Operation, Program, Thread
 from mazurka.ir.values.evaluation import ValueSet, cannot_fault, evaluate, truth_of
 from mazurka.ir.values.facts import Facts
 
@@ -76,7 +76,7 @@ class _Folder:
         alive = {p: edge for p, edge in folded.items() if edge.guard != Const(0)}
         # Which edges a thread cannot take decides whether it waits or is stopped.
         original = [self.thread.edges[p] for p in self.thread.outgoing[location]]
-        if alive and _all_assume(list(alive.values())) == _all_assume(original):
+        if alive and _all_stop(list(alive.values())) == _all_stop(original):
             return alive
         return folded
 
@@ -182,5 +182,5 @@ def _narrow(address: Expr, here: ValueSet) -> Expr:
     return Element(first, Binary("sub", address, first), here.high - here.low + 1, 1)
 
 
-def _all_assume(edges: list[Edge]) -> bool:
-    return all(edge.kind is Kind.ASSUME for edge in edges)
+def _all_stop(edges: list[Edge]) -> bool:
+    return all(edge.kind in STOPPING for edge in edges)

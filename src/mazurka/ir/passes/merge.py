@@ -33,7 +33,7 @@ from mazurka.ir.passes.liveness import find_carried_over
 from mazurka.ir.program import FIRST_LOCATION, Kind, Location, Mode, Program, Thread
 from mazurka.ir.values.footprints import Footprints
 
-MERGEABLE = frozenset({Kind.LOCAL, Kind.ASSERT, Kind.ASSUME, Kind.UNTIL})
+MERGEABLE = frozenset({Kind.LOCAL, Kind.ASSERT, Kind.ASSUME, Kind.UNTIL, Kind.END})
 
 
 def merge_local_steps(program: Program) -> Program:
@@ -140,6 +140,7 @@ PAUSES = frozenset(
         Kind.GET,
         Kind.HAND_OVER,
         Kind.JOIN,
+        Kind.END,
     }
 )
 """Operations that begin a step even in the middle of a line: each may have to wait, or yields."""

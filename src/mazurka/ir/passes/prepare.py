@@ -1,15 +1,16 @@
 """Run the passes that turn a front end's raw program into one that can be searched.
 
 The passes, in order: derive the ranges that were not declared, fold what is then constant, drop
-lock checks that cannot fail, merge local steps (on request), reset dead locals.  None of them
-changes which violations can be reached.  One step per line, an alternative to merging, may lose
-violations; it never adds any.
+lock checks that cannot fail and marks of joined threads that nobody finds, merge local steps (on
+request), reset dead locals.  None of them changes which violations can be reached.  One step per
+line, an alternative to merging, may lose violations; it never adds any.
 """
 
 from __future__ import annotations
 
 from mazurka.ir.passes.fold import fold
 from mazurka.ir.passes.held import drop_proven_lock_checks
+from mazurka.ir.passes.joined import drop_unseen_join_marks
 from mazurka.ir.passes.liveness import reset_dead_locals
 from mazurka.ir.passes.merge import Granularity, merge_lines, merge_local_steps
 from mazurka.ir.passes.ranges import infer_ranges
@@ -32,7 +33,8 @@ def simplify(program: Program) -> Program:
     """Run the passes that do not depend on what one step is."""
     validate(program)
     inference = infer_ranges(program)
-    return drop_proven_lock_checks(fold(inference.program, inference))
+    folded = fold(inference.program, inference)
+    return drop_unseen_join_marks(drop_proven_lock_checks(folded))
 
 
 def choose_steps(

@@ -130,6 +130,9 @@ class IRExecution(Foresight):
 
     def deadlocked(self) -> bool:
         """Whether threads wait that no stopped thread could help; nobody moves here."""
+        if self.program.has_ended(self.state):
+            self.stops.ended_freely = True
+            return False
         outcomes: set[Outcome] = set()
         for thread, view in zip(self.program.threads, self.known[-1], strict=True):
             if not thread.observer:

@@ -168,23 +168,26 @@ class EventSearch(CircuitSearch):
     ) -> tuple[int, dict[str, int]]:
         """The states in which nobody can move; observers do not count."""
         graph = self.graph
-        still, waits, stopped = [late], [], []
+        still, waits, stopped, over = [late], [], [], []
         for thread, automaton in zip(threads, self.program.threads, strict=True):
             if automaton.observer:
                 continue
             still += [thread.beyond ^ 1, thread.wrong ^ 1]
             stopped.append(thread.stranded)
+            over.append(thread.ended)
             for event in thread.events:
                 pending = graph.both(event.arrives, event.go ^ 1)
                 still.append(graph.both(pending, event.acts) ^ 1)
                 still.append(graph.both(event.go, event.moved ^ 1) ^ 1)
                 waits.append(graph.both(pending, graph.both(event.waits, event.stopped ^ 1)))
                 stopped.append(graph.both(pending, event.stopped))
-        all_still, waiting = graph.every(still), graph.some(waits)
-        some_stopped = graph.some(stopped)
+        quiet, waiting = graph.every(still), graph.some(waits)
+        some_stopped, ended = graph.some(stopped), graph.both(quiet, graph.some(over))
+        all_still = graph.both(quiet, ended ^ 1)
+        freely = graph.every([all_still, waiting ^ 1, some_stopped ^ 1])
         ends = {
             "stopped": graph.both(all_still, some_stopped),
-            "ended": graph.every([all_still, waiting ^ 1, some_stopped ^ 1]),
+            "ended": graph.either(ended, freely),
             "excused": graph.every([all_still, waiting, some_stopped]),
         }
         return graph.both(all_still, waiting), ends

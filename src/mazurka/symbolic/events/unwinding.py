@@ -157,6 +157,8 @@ class ThreadUnwinding:
         """It has failed, and others go on."""
         self.stranded = FALSE
         """It has come to where no edge leads away."""
+        self.ended = FALSE
+        """It has ended the process."""
         self.waiting: dict[tuple[int, int], list[Arriving]] = {}
         self.places: dict[tuple[int, int], int] = {}
         self.queue: list[tuple[int, int]] = []
@@ -178,6 +180,9 @@ class ThreadUnwinding:
         if location < FIRST_LOCATION:
             if location == WRONG:
                 self.wrong = self.graph.either(self.wrong, arriving.condition)
+            return
+        if location in self.automaton.ends:
+            self.ended = self.graph.either(self.ended, arriving.condition)
             return
         if not self.automaton.outgoing[location]:
             self.stranded = self.graph.either(self.stranded, arriving.condition)

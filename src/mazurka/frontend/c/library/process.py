@@ -115,5 +115,5 @@ def _end(low: CLowering, node: tree.Call) -> Scalar:
 
 def _stop(low: CLowering, node: tree.Call) -> Scalar:
     if low.reachable:
-        low.stop_everything(node.span, node.text)
+        low.stop(Kind.END, node.span, node.text)
     return Scalar(VOID, ZERO)

@@ -21,7 +21,7 @@ from mazurka.frontend.c.types import (
 )
 from mazurka.frontend.c.values import NO_RESULT, Scalar
 from mazurka.frontend.kit.arithmetic import binary, both, conditional, either
-from mazurka.frontend.kit.program import DONE, NEW
+from mazurka.frontend.kit.program import DONE, JOINED, NEW
 from mazurka.frontend.kit.shapes import CellDraft
 from mazurka.frontend.kit.threads import (
     MOST_THREADS,
@@ -197,19 +197,23 @@ def _wait(low: CLowering, handle: Expr, span: Span, title: str) -> None:
     address = Element(
         Const(low.program.status), binary("sub", handle, Const(1)), threads, 1
     )  # of a known array: other cells are out of the question
-    message = f"join of `{title}`, which has not been started"
-    done, new = (binary("eq", Load(address), Const(each)) for each in (DONE, NEW))
+    start = f"join of `{title}`, which has not been started"
+    if low.machine.expected.restarted:
+        start += ", or has been joined already"
+    done, new, joined = (binary("eq", Load(address), Const(each)) for each in (DONE, NEW, JOINED))
+    again = f"join of `{title}`, which has been joined already"
     ways: list[tuple[Expr | None, tuple[Operation, ...]]] = [
-        (done, _make_new(low, handle, address)),
-        (new, (Check(ZERO, Fault.EXCEPTION, message),)),
+        (done, (_note_joined(low, handle, address),)),
+        (new, (Check(ZERO, Fault.EXCEPTION, start),)),
+        (joined, (Check(ZERO, Fault.EXCEPTION, again),)),
     ]
     if low.machine.detached:
         gone = Load(_detached(low, handle))
         wrong = Check(ZERO, Fault.EXCEPTION, f"join of `{title}`, which is detached or was joined")
         free = negate(gone)
-        joined = Assign(_detached(low, handle), Const(1))
+        forget = Assign(_detached(low, handle), Const(1))
         ways = [(both(free, guard), operations) for guard, operations in ways if guard]
-        ways[0] = (ways[0][0], (*ways[0][1], joined))
+        ways[0] = (ways[0][0], (*ways[0][1], forget))
         ways.append((gone, (wrong,)))
     low.take_one_of(Kind.JOIN, span, f"join {title}", ways, atomic=True, subject=address)
 
@@ -255,15 +259,12 @@ def _set_detach_state(low: CLowering, node: tree.Call) -> Scalar:
     return SUCCESS
 
 
-def _make_new(low: CLowering, handle: Expr, address: Expr) -> tuple[Operation, ...]:
-    """Let a thread that has been joined stand ready again, where it may be started again."""
-    numbers = low.machine.expected.restarted
-    if not numbers:
-        return ()
+def _note_joined(low: CLowering, handle: Expr, address: Expr) -> Assign:
+    """Remember that a thread has been joined; one that may be started again stands ready then."""
     again: Expr = ZERO
-    for number in numbers:
+    for number in low.machine.expected.restarted:
         again = either(binary("eq", handle, Const(number + 1)), again)
-    return (Assign(address, conditional(again, Const(NEW), Const(DONE))),)
+    return Assign(address, conditional(again, Const(NEW), Const(JOINED)))
 
 
 def _result_of(low: CLowering, handle: Expr, span: Span) -> Expr:

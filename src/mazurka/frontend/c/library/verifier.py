@@ -58,7 +58,7 @@ def _assume(low: CLowering, node: tree.Call) -> Scalar:
     value = low.scalar(strip(node.arguments[0]))  # of a pointer it matters whether it is null
     if value.constant is not None:
         if value.constant == 0:
-            low.stop_everything(node.span, node.text)
+            low.stop(Kind.ASSUME, node.span, node.text)
         return NOTHING
     low.step(Kind.ASSUME, node.span, node.text, guard=boolean(value.expr))
     return NOTHING
@@ -137,7 +137,7 @@ def _unreachable(low: CLowering, node: tree.Builtin) -> Scalar:
 @builtin("__builtin_trap")
 def _trap(low: CLowering, node: tree.Builtin) -> Scalar:
     """Ends the process, like `abort`."""
-    low.stop_everything(node.span, node.text)
+    low.stop(Kind.END, node.span, node.text)
     return NOTHING
 
 
