@@ -165,7 +165,7 @@ class Exploration:
             self._searched = 0  # what this shows has cost no search
             self.check_repeated(program)
         if self.is_enough(explored):
-            unseen = self.check_unseen(program, explored)
+            unseen = self.look_for_unseen(program, explored)
             self.conclude(explored, program.not_observed, program.unobserved_code)
             if program.long_run and any("more than" in one for one in explored.limits):
                 self.result.notes += (f"{program.long_run}: {ENDLESS}",)
@@ -179,15 +179,17 @@ class Exploration:
         self.result.notes = (*self.notes, *check_deterministic(program))
         self._checked_after = program.restarts
 
-    def check_unseen(self, program: ObservedProgram, explored: Explored) -> Unseen | None:
-        """Look for failures that a search which has found nothing may not have seen.
+    def may_miss(self, explored: Explored) -> bool:
+        """Whether to look for failures that a search has not seen, which has found none.
 
         Where modules are left out, these are accepted.
         """
-        options = self.options
-        if explored.failures or not explored.complete or options.sampled or options.leave_out:
-            return None
-        return find_unseen(program, self.choose_limits())
+        wanted = not (self.options.sampled or self.options.leave_out)
+        return wanted and explored.complete and not explored.failures
+
+    def look_for_unseen(self, program: ObservedProgram, explored: Explored) -> Unseen | None:
+        """Look for a failure that the search has not seen."""
+        return find_unseen(program, self.choose_limits()) if self.may_miss(explored) else None
 
     def search_observed(self, program: ObservedProgram, checked: Runnable) -> Explored:
         """Search; where the search contradicts itself, find out which step is not done again."""

@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mazurka.runtime.core.interruptions import Instruction, LeaveAt, Pause, Survey
+from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.exploring.observed_program import ObservedProgram
 from mazurka.runtime.story.diagnosis import Diagnosis
 from mazurka.runtime.story.story import Story
@@ -33,6 +34,8 @@ from mazurka.stateless.runs import Abandon, Decider, Failed, Operation
 
 MOST_RUNS = 150
 MOST_INSTRUCTIONS = 1_000_000
+MAIN = "0"
+"""The path of the test's own thread; those of others are known after a run."""
 MOST_THREADS = 8
 """How many threads are looked at."""
 
@@ -81,16 +84,15 @@ def find_unseen(program: ObservedProgram, options: RunOptions) -> Unseen | None:
     """Run a test with switches that a search does not try; return the first failure."""
     if not MOST_RUNS:
         return None
-    instructions = 0
-    candidates: list[tuple[int, Instruction]] = []
-    for thread, path in enumerate(program.real.paths[:MOST_THREADS]):
-        survey = Survey(path)
+    paths = {0: MAIN}
+    surveys: dict[int, Survey] = {}
+    while len(surveys) < min(len(paths), MOST_THREADS):
+        thread = next(number for number in sorted(paths) if number not in surveys)
+        survey = surveys[thread] = Survey(paths[thread])
         _run(program, GoFirst(thread, options), survey)
-        instructions += survey.count
-        candidates += [(thread, one) for one in survey.found]
-        if instructions > MOST_INSTRUCTIONS:
-            break
-    average = instructions / max(len(program.real.paths), 1)
+        paths.update({task.number: task.path for task in session.current.tasks if task})
+    average = sum(survey.count for survey in surveys.values()) / len(surveys)
+    candidates = [(thread, one) for thread, survey in surveys.items() for one in survey.found]
     for number, (thread, at) in enumerate(_sort(candidates)[:MOST_RUNS]):
         if number * average > MOST_INSTRUCTIONS or _is_late(options):
             break

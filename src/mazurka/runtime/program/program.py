@@ -225,11 +225,6 @@ class RealProgram:
         """Return the locks and queues that could not be replaced, each with where it is held."""
         return self._takeover.left
 
-    @property
-    def paths(self) -> list[str]:
-        """The paths of all threads that runs have started, by number."""
-        return list(self._numbers)
-
     def number_of(self, path: str) -> tuple[int, list[str]]:
         """Return the number of the thread with a path, and the names of what it creates."""
         found = self._numbers.get(path)

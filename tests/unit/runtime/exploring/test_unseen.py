@@ -18,6 +18,7 @@ from mazurka.runtime.exploring import unseen
 from mazurka.runtime.exploring.entry import explore_test, replay_test
 from mazurka.runtime.exploring.options import ExploreOptions, Test
 from mazurka.runtime.exploring.tokens import TokenError, decode
+from mazurka.runtime.exploring.workers import parallel
 from mazurka.runtime.python.events import EVENTS
 from mazurka.runtime.story.result import Result
 from mazurka.runtime.testing.decorator import make_test
@@ -163,6 +164,17 @@ def test_runs_that_look_for_it_are_not_counted(
 @pytest.mark.usefixtures("blind")
 def test_modules_that_are_left_out_are_accepted(tmp_path: Path) -> None:
     assert explore(tmp_path, LOST_UPDATE, leave_out=("json",)).verdict == "holds"
+
+
+@pytest.mark.usefixtures("blind")
+def test_several_workers_miss_it_no_more_than_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel, "SCOUTING", 1)
+    busy = LOST_UPDATE.replace("seen = box.n", "with box.lock: seen = box.n")
+    result = explore(tmp_path, busy, workers=2)
+    assert result.verdict == "violated"
+    assert "2 workers" in result.scope
 
 
 @pytest.mark.usefixtures("blind")

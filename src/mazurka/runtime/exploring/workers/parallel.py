@@ -29,7 +29,7 @@ from multiprocessing.connection import Connection, wait
 
 from mazurka.errors import MazurkaError
 from mazurka.runtime.exploring.observed_program import ObservedProgram, RelearnError
-from mazurka.runtime.exploring.workers.lessons import Common, UnshareableError, take_lessons
+from mazurka.runtime.exploring.workers.lessons import Common, UnshareableError
 from mazurka.runtime.exploring.workers.process import LEVEL, SEARCH, WorkerReport, WorkerTask, serve
 from mazurka.runtime.exploring.workers.shared_out import SharedOut
 from mazurka.runtime.exploring.workers.table import CLOSED, EXECUTIONS, SharedTable
@@ -257,15 +257,7 @@ class ParallelExploration(SharedOut):
         result, workers = self.result, self.options.workers
         self.conclude(explored, sorted(self.not_observed), sorted(self.unobserved_code))
         result.scope = result.scope.replace("each run once", f"run by {workers} workers")
-        if not explored.failures:
-            return
-
-        def explain(program: ObservedProgram) -> None:
-            Common(program, self.table)
-            take_lessons(program, self.lessons)
-            self.explain(explored.failures[0], program, self.check_races(program))
-
-        self.control(explain, timed=False)
+        self.explain_together(explored, lambda program: Common(program, self.table))
 
 
 class Levels:

@@ -7,10 +7,13 @@ rest.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mazurka.errors import MazurkaError
 from mazurka.report.answer import ERROR
 from mazurka.runtime.exploring.exploration import Exploration
-from mazurka.runtime.exploring.workers.lessons import Lesson, UnshareableError
+from mazurka.runtime.exploring.observed_program import ObservedProgram
+from mazurka.runtime.exploring.workers.lessons import Lesson, UnshareableError, take_lessons
 from mazurka.stateless.explored import Explored
 from mazurka.stateless.runs import OutOfTime
 
@@ -38,6 +41,25 @@ class SharedOut(Exploration):
         except MazurkaError as error:
             self.result.verdict, self.result.scope, self.result.error = ERROR, "", error
         return True
+
+    def explain_together(
+        self, explored: Explored, prepare: Callable[[ObservedProgram], object]
+    ) -> None:
+        """Explain a failure that others have found, or look for one that nobody has seen; what is
+        to be known of the program beforehand is for `prepare`, and for the lessons."""
+
+        def explain(program: ObservedProgram) -> None:
+            prepare(program)
+            take_lessons(program, self.lessons)
+            if explored.failures:
+                self.explain(explored.failures[0], program, self.check_races(program))
+                return
+            unseen = self.look_for_unseen(program, explored)
+            if unseen is not None:
+                self.explain_unseen(unseen, program)
+
+        if explored.failures or self.may_miss(explored):
+            self.control(explain, timed=False)
 
     def is_enough(self, explored: Explored) -> bool:
         return self.has_concluded

@@ -30,7 +30,7 @@ from mazurka.runtime.exploring.exploration import Exploration
 from mazurka.runtime.exploring.observed_program import ObservedProgram, RelearnError
 from mazurka.runtime.exploring.options import ExploreOptions, Test, Usual
 from mazurka.runtime.exploring.repeated_warnings import show_warnings_once
-from mazurka.runtime.exploring.workers.lessons import UnshareableError, take_lessons
+from mazurka.runtime.exploring.workers.lessons import UnshareableError
 from mazurka.runtime.exploring.workers.process import WorkerReport
 from mazurka.runtime.exploring.workers.shared_out import SharedOut
 from mazurka.runtime.sharing.older_files import older_files
@@ -279,12 +279,4 @@ class ClusterExploration(SharedOut):
     def tell(self, explored: Explored) -> None:
         self.conclude(explored, sorted(self.not_observed), sorted(self.unobserved_code))
         self.result.notes += (self.described,) if self.described else ()
-        if not explored.failures:
-            return
-
-        def explain(program: ObservedProgram) -> None:
-            self.numbers.give(program)
-            take_lessons(program, self.lessons)
-            self.explain(explored.failures[0], program, self.check_races(program))
-
-        self.control(explain, timed=False)
+        self.explain_together(explored, self.numbers.give)
