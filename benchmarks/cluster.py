@@ -19,7 +19,9 @@ from dataclasses import replace
 from typing import Any
 
 from mazurka.bench.speed import CASES
-from mazurka.cluster.ray_crew import Connection, Post, RayCrew, import_ray
+from mazurka.cluster.connection import Connection, HiredCrew
+from mazurka.cluster.crew import Post
+from mazurka.cluster.ray_crew import import_ray
 from mazurka.ir.program import Program
 from mazurka.search import SearchOptions, Silent, Statistics
 from mazurka.stateful.cluster.part import PartOptions, StatePart
@@ -36,18 +38,17 @@ STORE_BYTES = 256 << 20
 @contextmanager
 def nodes(count: int) -> Iterator[Connection]:
     """A cluster of so many nodes, each with one processor."""
-    ray = import_ray()
+    import_ray()
     from ray.cluster_utils import Cluster
 
     usual: dict[str, Any] = {"num_cpus": 1, "object_store_memory": STORE_BYTES}
     cluster = Cluster(initialize_head=True, head_node_args={**usual, "include_dashboard": False})
     for _ in range(count - 1):
         cluster.add_node(**usual)
-    ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
     try:
-        yield Connection(cluster.address, count, Silent())
+        with Connection(cluster.address, count, Silent()) as connection:
+            yield connection
     finally:
-        ray.shutdown()
         cluster.shutdown()
 
 
@@ -88,7 +89,7 @@ def main() -> int:
         with nodes(workers) as connection:
             runs, taken = [], list[list[float]]()
             for _ in range(given.repeat):
-                with RayCrew(connection, workers, StatePart, given_at) as crew:
+                with HiredCrew(connection, workers, StatePart, given_at, Silent()) as crew:
                     search = ClusterSearch(code_for(program, OPTIONS), OPTIONS, Silent(), crew)
                     runs.append(search.run().statistics)
                     taken.append(search.ask_all("processor_seconds"))

@@ -22,7 +22,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import mazurka
-from mazurka.cluster.ray_crew import LOCAL, Connection
+from mazurka.cluster.connection import Connection
+from mazurka.cluster.crew import LOCAL
 from mazurka.errors import MazurkaError
 from mazurka.report.verdict import Verdict
 from mazurka.search import Silent

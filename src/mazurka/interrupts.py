@@ -1,7 +1,11 @@
-"""An interrupt that comes while what was found is confirmed.
+"""Interrupts that have to wait.
 
-A violation counts once it has been replayed, which takes a moment if it is long.  Whoever presses
-Ctrl-C in that moment is told of it all the same; the second Ctrl-C ends the command without it.
+While what was found is confirmed: a violation counts once it has been replayed, which takes a
+moment if it is long.  Whoever presses Ctrl-C in that moment is told of it all the same; the second
+Ctrl-C ends the command without it.
+
+While something is begun that has to be ended, too: a process that has been started and not yet
+noted would be left behind.
 """
 
 from __future__ import annotations
@@ -9,7 +13,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 
 @contextmanager
@@ -37,3 +41,21 @@ def first_interrupt_waits() -> Iterator[None]:
     finally:
         for one in usual:
             signal.signal(one, signal.default_int_handler)
+
+
+@contextmanager
+def interrupts_come_later() -> Iterator[None]:
+    """Let signals that would raise an exception inside be heard at the end.
+
+    Only for what takes a moment."""
+    came: list[int] = []
+    with ExitStack() as stack:
+        if threading.current_thread() is threading.main_thread():
+            for one in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGALRM", None)):
+                usual = None if one is None else signal.getsignal(one)
+                if one is not None and callable(usual):
+                    stack.callback(signal.signal, one, usual)
+                    signal.signal(one, lambda number, frame: came.append(number))
+        yield
+    for number in came:
+        signal.raise_signal(number)

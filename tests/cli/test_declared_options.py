@@ -87,6 +87,17 @@ def test_check_takes_them_and_json_says_so(mazurka, model):
 
 
 @pytest.mark.usefixtures("toy")
+def test_a_strategy_can_tell_what_was_given(mazurka, model, folder):
+    """With `--cluster`, no `--workers` means all, and `--workers 1` means one."""
+    text = TOY.replace("eaten = ", "eaten = str(sorted(options.tuning)) or ")
+    (folder / "toy.py").write_text(text, encoding="utf-8")
+    name = model("holds")
+    for given, known in (("--ripe-fruit=plum", ["ripe_fruit"]), ("--bites=3", ["bites"])):
+        found = mazurka("check", name, "--strategy", "toy", given, "--json").json
+        assert found["notes"] == [str(known)]
+
+
+@pytest.mark.usefixtures("toy")
 def test_compare_gives_them_to_those_who_take_them(mazurka, model):
     asked = ("--strategies", "full,toy", "--bites", "5", "--json")
     plain, found = mazurka("compare", model("holds"), *asked).json["results"]

@@ -10,11 +10,12 @@ from dataclasses import replace
 import pytest
 
 from mazurka.cluster.crew import LostWorkerError
+from mazurka.deadline import TimeLimitError
 from mazurka.ir.program import Program
 from mazurka.search import LOST_WORKER
 from mazurka.stateless import branches
 from mazurka.stateless.branches import BranchSearch, BranchTurn, BranchWorker, find_branches
-from mazurka.stateless.explored import Explored, RunOptions
+from mazurka.stateless.explored import TIME, Explored, RunOptions
 from mazurka.stateless.iterative import REDUCTIONS
 from mazurka.stateless.models.execution import IRExecution
 from mazurka.stateless.reduction.optimal_dpor import WakeupTrees
@@ -126,6 +127,24 @@ def test_a_lost_worker_leaves_it_open() -> None:
     search = BranchSearch(program, ALL, crew, lambda found: None)
     assert search.run().limits == (LOST_WORKER,)
     assert search.notes == ("a worker was lost: it has gone",)
+
+
+def test_a_time_limit_leaves_what_was_found() -> None:
+    program = replace(Subject(70_020).program())
+
+    class Late(LocalCrew):
+        answered = 0
+
+        def find_ready(self, handles: list[object], seconds: float) -> list[object]:  # type: ignore[override]
+            self.answered += 1
+            if self.answered > 2:
+                raise TimeLimitError("late")
+            return list(super().find_ready(handles, seconds))  # type: ignore[arg-type]
+
+    crew = Late([BranchWorker(program, "source-dpor", ALL, None)] * 2)
+    found = BranchSearch(program, ALL, crew, lambda found: None).run()
+    assert found.limits == (TIME,)
+    assert 0 < found.runs < together("source-dpor", program, ALL).runs
 
 
 def test_a_deadlock_ends_the_search() -> None:

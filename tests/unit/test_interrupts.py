@@ -1,4 +1,4 @@
-"""A violation that is being confirmed is told, although somebody has interrupted the command."""
+"""Interrupts that have to wait: a violation that is being confirmed is told all the same."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 import mazurka
 from mazurka import checking
-from mazurka.interrupts import first_interrupt_waits
+from mazurka.interrupts import first_interrupt_waits, interrupts_come_later
 
 SEEN = """
 from mazurka.model import *
@@ -57,6 +57,15 @@ def test_other_threads_and_signals_that_somebody_has_taken_are_left_alone() -> N
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     look()
     assert seen == [signal.default_int_handler, signal.SIG_IGN]
+
+
+def test_an_interrupt_is_heard_at_the_end() -> None:
+    done = []
+    with pytest.raises(KeyboardInterrupt), interrupts_come_later():  # noqa: PT012 - it comes later
+        signal.raise_signal(signal.SIGINT)
+        done.append("all")
+    assert done == ["all"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_violation_that_is_being_replayed_is_told(

@@ -17,7 +17,8 @@ from mazurka.bench import speed, spin
 from mazurka.bench.curves import Curve, Panel, draw_panels
 from mazurka.bench.figures import Figures, repeat
 from mazurka.bench.harness import Announce, Benchmark, Case, Line, Measured, figures_of, times
-from mazurka.cluster.ray_crew import LOCAL, Connection
+from mazurka.cluster.connection import Connection
+from mazurka.cluster.crew import LOCAL
 from mazurka.errors import MazurkaError
 from mazurka.ir.program import Program
 from mazurka.report.observer import bytes_text

@@ -32,9 +32,10 @@ class StrategyCommand(PlainCommand):
 
     def invoke(self, ctx: Any) -> Any:
         own = {parameter.name for parameter in self.params}
-        given = [name for name in ctx.params if name not in own]
+        given = [name for name in ctx.params if name not in own and is_given(ctx, name)]
         declared = declared_options() if given else {}
-        ctx.obj = {name: declared[name].read(ctx.params.pop(name)) for name in given}
+        ctx.obj = {name: declared[name].read(ctx.params[name]) for name in given}
+        ctx.params = {name: value for name, value in ctx.params.items() if name in own}
         return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -51,6 +52,12 @@ class StrategyCommand(PlainCommand):
         for strategies, records in sorted(groups.items()):
             with formatter.section(f"Options of --strategy {strategies}"):
                 formatter.write_dl(records)
+
+
+def is_given(ctx: Any, name: str) -> bool:
+    """Whether an option was given: its default may mean something else than to leave it out."""
+    source = ctx.get_parameter_source(name)
+    return source is None or source.name != "DEFAULT"
 
 
 def flag_in(word: str) -> str:

@@ -3,17 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from mazurka.errors import MazurkaError
+
+AUTO = "auto"
+"""The address of a cluster that runs already; if none does, of one on this machine, for one run."""
+LOCAL = "local"
+"""The address of a cluster on this machine that is started for one run, in any case."""
 
 
 class LostWorkerError(Exception):
     """A worker has ended, or cannot be reached any more."""
 
+    @property
+    def note(self) -> str:
+        """What a verdict says of it."""
+        return f"a worker was lost: {self}"
+
 
 class ClusterError(MazurkaError):
     """There is no cluster, or it cannot be used."""
+
+
+@dataclass(frozen=True)
+class Post:
+    """A worker's place among the others."""
+
+    number: int
+    size: int
+    """How many workers there are."""
+    neighbours: int
+    """How many of them are on the same machine, this one included."""
 
 
 class ClusterCrew(Protocol):

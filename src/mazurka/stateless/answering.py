@@ -22,6 +22,7 @@ from mazurka.ir.program import Program
 from mazurka.ir.values.footprints import Footprints
 from mazurka.search import (
     CUT_SHORT,
+    LOST_WORKER,
     Move,
     Observer,
     SearchOptions,
@@ -95,7 +96,8 @@ class _Answering:
 
     def explore_on_cluster(self) -> tuple[Explored, Stops, tuple[str, ...]]:
         """Explore by the workers of a cluster; also what is to be said about that."""
-        from mazurka.cluster.ray_crew import Connection, Post, RayCrew
+        from mazurka.cluster.connection import Connection, HiredCrew
+        from mazurka.cluster.crew import LostWorkerError, Post
 
         options, workers = self.options, asked_workers(self.options)
         bare = replace(self.program)  # without what was worked out about it, which cannot be sent
@@ -104,12 +106,17 @@ class _Answering:
             share = None if options.limit_bytes is None else options.limit_bytes // post.size
             return bare, self.search.name, self.run_options, share
 
-        with (
-            Connection(options.value(CLUSTER), workers, self.observer) as connection,
-            RayCrew(connection, workers, BranchWorker, given) as crew,
-        ):
-            search = BranchSearch(self.program, self.run_options, crew, self.progress)
-            return search.run(), search.stops, (*search.notes, crew.described)
+        try:
+            with (
+                Connection(options.value(CLUSTER), workers, self.observer) as connection,
+                HiredCrew(connection, workers, BranchWorker, given, self.observer) as crew,
+            ):
+                search = BranchSearch(self.program, self.run_options, crew, self.progress)
+                return search.run(), search.stops, (*search.notes, crew.described)
+        except LostWorkerError as lost:  # before the search has begun
+            found = Explored()
+            found.limit(LOST_WORKER)
+            return found, Stops(self.program), (lost.note,)
 
     def progress(self, found: Explored) -> None:
         self.observer.progress(count_statistics(found))

@@ -36,10 +36,11 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from mazurka.analysis.stops import StopFacts, Stops
 from mazurka.cluster.crew import ClusterCrew, LostWorkerError
+from mazurka.deadline import TimeLimitError, seconds_left
 from mazurka.ir.program import Program
 from mazurka.search import LOST_WORKER
 from mazurka.search.resources import default_limit_bytes, resident_bytes
-from mazurka.stateless.explored import INTERRUPTED, Exceeded, Explored, Progress, RunOptions
+from mazurka.stateless.explored import INTERRUPTED, TIME, Exceeded, Explored, Progress, RunOptions
 from mazurka.stateless.iterative import REDUCTIONS
 from mazurka.stateless.models.execution import IRExecution
 from mazurka.stateless.reduction.actions import Action, Move
@@ -52,6 +53,8 @@ MOST_SPLITS = 2_000
 """How often a branch is split at most, where most nodes have one move."""
 AT_A_TIME = 2
 """How many branches a worker is given ahead."""
+WORKING_SHARE = 0.95
+"""The part of the time that is left which a worker may take for a branch."""
 LOOK_EVERY = 0.2
 """Seconds after which somebody who watches is told, and limits are looked at."""
 
@@ -192,9 +195,11 @@ class BranchLeader(ABC, Generic[AnyFound]):
             limits = (INTERRUPTED,)
         except LostWorkerError as lost:
             limits = (LOST_WORKER,)
-            self.notes = (f"a worker was lost: {lost}",)
+            self.notes = (lost.note,)
         except Exceeded as limit:
             limits = (str(limit),)
+        except TimeLimitError:
+            limits = (TIME,)
         found = self.put_together()
         for limit_name in limits:
             found.limit(limit_name)
@@ -229,10 +234,11 @@ class BranchLeader(ABC, Generic[AnyFound]):
         return answer
 
     def seconds_left(self) -> float | None:
+        """What a worker may take: somewhat less than is left, so that its answer comes in time."""
         limit = self.options.limit_seconds
-        if limit is None:
-            return None
-        return max(limit - (time.perf_counter() - self.started), 1e-3)
+        own = None if limit is None else limit - (time.perf_counter() - self.started)
+        left = [each for each in (own, seconds_left()) if each is not None]
+        return max(WORKING_SHARE * min(left), 1e-3) if left else None
 
     def ends_search(self, found: Explored) -> bool:
         """Whether nothing that comes after a branch is of interest."""

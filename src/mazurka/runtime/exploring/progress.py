@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mazurka.report.words import counted
+from mazurka.search import Observer, Silent
 from mazurka.stateless.explored import Explored
 
 if TYPE_CHECKING:
@@ -21,6 +22,11 @@ class LastProgress:
 
     def __call__(self, explored: Explored) -> None:
         self.last = replace(explored, levels=[replace(level) for level in explored.levels])
+
+    @property
+    def observer(self) -> Observer:
+        """Who is told of anything else that takes time."""
+        return Silent()
 
 
 class ExplorationProgress(LastProgress):
@@ -45,6 +51,10 @@ class ExplorationProgress(LastProgress):
             f"{at}{counted(explored.executions, 'execution')}  {rate:,.0f}/s"
             f"  {explored.seconds:.1f} s"
         )
+
+    @property
+    def observer(self) -> Observer:
+        return self.line or Silent()
 
     def clear(self) -> None:
         if self.line is not None:

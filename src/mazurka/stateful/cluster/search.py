@@ -130,7 +130,7 @@ class ClusterSearch:
             self.count()
 
     def lose(self, lost: LostWorkerError) -> None:
-        self.notes = (*self.notes, f"a worker was lost: {lost}")
+        self.notes = (*self.notes, lost.note)
 
     def do_round(self, budget: int) -> bool:
         """Deliver what one more round has found; whether the search is over."""

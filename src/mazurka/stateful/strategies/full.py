@@ -24,7 +24,15 @@ from typing import TYPE_CHECKING
 from mazurka.cluster.option import CLUSTER, asked_workers
 from mazurka.errors import OptionError
 from mazurka.ir.program import Program
-from mazurka.search import CUT_SHORT, Observer, SearchOptions, SearchResult, Strategy
+from mazurka.search import (
+    CUT_SHORT,
+    LOST_WORKER,
+    Observer,
+    SearchOptions,
+    SearchResult,
+    Statistics,
+    Strategy,
+)
 from mazurka.search.resources import address_space_is_limited
 from mazurka.stateful.variants import (
     DEVICE,
@@ -106,7 +114,8 @@ def run_on_device(
 
 
 def run_on_cluster(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
-    from mazurka.cluster.ray_crew import Connection, Post, RayCrew
+    from mazurka.cluster.connection import Connection, HiredCrew
+    from mazurka.cluster.crew import LostWorkerError, Post
     from mazurka.stateful.cluster.part import PartOptions, StatePart
     from mazurka.stateful.cluster.search import ClusterSearch
     from mazurka.stateful.quotient import code_for
@@ -124,12 +133,15 @@ def run_on_cluster(program: Program, options: SearchOptions, observer: Observer)
         )
         return bare, asked, post.number
 
-    with (
-        Connection(options.value(CLUSTER), workers, observer) as connection,
-        RayCrew(connection, workers, StatePart, given) as crew,
-    ):
-        found = ClusterSearch(code_for(program, options), options, observer, crew).run()
-        return replace(found, notes=(*found.notes, crew.described))
+    try:
+        with (
+            Connection(options.value(CLUSTER), workers, observer) as connection,
+            HiredCrew(connection, workers, StatePart, given, observer) as crew,
+        ):
+            found = ClusterSearch(code_for(program, options), options, observer, crew).run()
+            return replace(found, notes=(*found.notes, crew.described))
+    except LostWorkerError as lost:  # before the search has begun
+        return SearchResult(Statistics(), limits=(LOST_WORKER,), notes=(lost.note,), order="bfs")
 
 
 def run_on_disk(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:

@@ -6,6 +6,7 @@ The workers are called up in this process; the processes that they start for the
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,8 @@ from typing import Any
 import pytest
 from tests.soundness.cluster_searches import LocalCrew
 
-from mazurka.cluster.crew import ClusterCrew
+from mazurka.cluster.crew import ClusterCrew, LostWorkerError
+from mazurka.deadline import TimeLimitError, check_time
 from mazurka.errors import OptionError
 from mazurka.report.answer import ERROR, HOLDS, INCONCLUSIVE, VIOLATED
 from mazurka.runtime.exploring.entry import explore_test
@@ -32,6 +34,7 @@ from mazurka.runtime.testing.cluster.worker import BranchExplorer
 from mazurka.runtime.testing.collecting import collect
 from mazurka.search import LOST_WORKER
 from mazurka.stateless.branches import Branch
+from mazurka.stateless.explored import TIME
 
 TEXT = """
 import threading
@@ -145,6 +148,44 @@ def test_a_lost_worker_leaves_it_open(file: Path) -> None:
 
     found = explore(file, "test_holds", "source-dpor", Losing)
     assert (found.verdict, found.limits) == (INCONCLUSIVE, (LOST_WORKER,))
+
+
+@pytest.mark.parametrize(
+    ("error", "limit"),
+    [
+        (TimeLimitError("while starting a cluster"), TIME),
+        (LostWorkerError("gone"), LOST_WORKER),
+    ],
+)
+def test_what_was_scouted_is_told_if_no_worker_begins(
+    file: Path, error: Exception, limit: str
+) -> None:
+    class Missing(HereExploration):
+        @contextmanager
+        def open_crew(self) -> Iterator[ClusterCrew]:
+            raise error
+            yield
+
+    found = explore(file, "test_holds", "source-dpor", Missing)
+    assert (found.verdict, found.limits, found.error) == (INCONCLUSIVE, (limit,), None)
+    assert found.executions == 1  # as many as `SCOUTING`
+
+
+def test_the_time_limit_holds_while_a_cluster_starts(file: Path) -> None:
+    class Slow(HereExploration):
+        @contextmanager
+        def open_crew(self) -> Iterator[ClusterCrew]:
+            while True:
+                check_time("starting a cluster")
+            yield
+
+    target = f"{file.name}::test_holds"
+    (one,) = collect(target)
+    result = Result(input=one.test.name, verdict=ERROR)
+    options = ExploreOptions(strategy="source-dpor", seconds=0.5)
+    request = ClusterRequest("auto", 2, target, {"strategy": "source-dpor"})
+    assert Slow(request, one.test, options, result, None, time.perf_counter()).has_run()
+    assert (result.verdict, result.limits) == (INCONCLUSIVE, (TIME,))
 
 
 def test_a_dead_process_is_an_error(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

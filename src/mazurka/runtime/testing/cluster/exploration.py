@@ -23,12 +23,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mazurka.cluster.crew import ClusterCrew
+from mazurka.cluster.crew import ClusterCrew, LostWorkerError
+from mazurka.deadline import TimeLimitError, time_limit
 from mazurka.errors import OptionError
 from mazurka.runtime.exploring.entry import begin_result
 from mazurka.runtime.exploring.exploration import Exploration
 from mazurka.runtime.exploring.observed_program import ObservedProgram, RelearnError
 from mazurka.runtime.exploring.options import ExploreOptions, Test, Usual
+from mazurka.runtime.exploring.progress import LastProgress
 from mazurka.runtime.exploring.repeated_warnings import show_warnings_once
 from mazurka.runtime.exploring.workers.lessons import UnshareableError
 from mazurka.runtime.exploring.workers.process import WorkerReport
@@ -38,9 +40,17 @@ from mazurka.runtime.story.result import Result
 from mazurka.runtime.testing.cluster.process import BranchAnswer, BranchTask, digest_of
 from mazurka.runtime.testing.cluster.thread_numbers import ThreadNumbers
 from mazurka.runtime.testing.cluster.worker import BranchExplorer
-from mazurka.search import Silent
+from mazurka.search import LOST_WORKER, Observer, Silent
 from mazurka.stateless.branches import Branch, BranchLeader
-from mazurka.stateless.explored import Explored, Failing, Level, Progress, RunOptions, run_limit
+from mazurka.stateless.explored import (
+    TIME,
+    Explored,
+    Failing,
+    Level,
+    Progress,
+    RunOptions,
+    run_limit,
+)
 from mazurka.stateless.iterative import REDUCTIONS
 from mazurka.stateless.runs import OutOfTime, Runnable
 
@@ -150,6 +160,8 @@ class ClusterExploration(SharedOut):
         self.numbers = ThreadNumbers()
         self.changes_files = False
         self.described = ""
+        self.scouted = Explored()
+        """What this process has seen alone."""
 
     def run(self) -> None:
         self.control(self.scout)
@@ -157,22 +169,45 @@ class ClusterExploration(SharedOut):
             return
         if self.changes_files:
             raise UnshareableError("it changes files")
-        with self.open_crew() as crew:
-            explored = self.search_together(crew)
+        limit: str | None = None
+        try:
+            with (
+                time_limit(self.options.limit_seconds, since=self.started),
+                self.open_crew() as crew,
+            ):
+                explored = self.search_together(crew)
+        except TimeLimitError as late:
+            limit = TIME
+            self.result.notes += (late.message,)
+        except OutOfTime:
+            limit = TIME
+        except LostWorkerError as lost:
+            limit = LOST_WORKER
+            self.result.notes += (lost.note,)
+        if limit is not None:  # before the workers had begun
+            explored = self.scouted
+            explored.limit(limit)
         self.tell(explored)
 
     @contextmanager
     def open_crew(self) -> Iterator[ClusterCrew]:
         """Reach the cluster, which is left before the test is run here again."""
-        from mazurka.cluster.ray_crew import Connection, RayCrew
+        from mazurka.cluster.connection import Connection, HiredCrew
 
-        request = self.request
+        request, observer = self.request, self.observer
         with (
-            Connection(request.address, request.workers, Silent()) as connection,
-            RayCrew(connection, request.workers, BranchExplorer, lambda post: ()) as crew,
+            Connection(request.address, request.workers, observer) as connection,
+            HiredCrew(
+                connection, request.workers, BranchExplorer, lambda post: (), observer
+            ) as crew,
         ):
             self.described = crew.described
             yield crew
+
+    @property
+    def observer(self) -> Observer:
+        """Who is told what is being done."""
+        return self.progress.observer if isinstance(self.progress, LastProgress) else Silent()
 
     # -- scouting ----------------------------------------------------------------------------
 
@@ -196,6 +231,7 @@ class ClusterExploration(SharedOut):
             self.has_concluded = bool(explored.limits or explored.failures)
         else:
             self.has_concluded = True
+        self.scouted = explored
         return explored
 
     # -- searching ---------------------------------------------------------------------------
