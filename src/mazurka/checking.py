@@ -222,10 +222,15 @@ def slice_for(
 
 
 def explain(program: Program, result: SearchResult) -> tuple[ExplainedPart, ...]:
-    """What was made of the program, whoever has searched it, and what the search adds."""
+    """What was made of the program, whoever has searched it, and what the search adds; less where
+    the time is up for that, too."""
     from mazurka.report.explaining import describe_program
 
-    return (describe_program(program), *result.explanation)
+    try:
+        with last_moment(), interruptible():
+            return (describe_program(program), *result.explanation)
+    except TimeLimitError:
+        return result.explanation
 
 
 def limit_to_rest(options: SearchOptions) -> SearchOptions:

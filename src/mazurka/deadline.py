@@ -8,10 +8,11 @@
   code is, under `interruptible`: what stands around it deals with the exception.  There is an alarm
   in the main thread, on systems that have one, if nobody else uses it.
 - *Loops that may take long* call `check_time` once a round.  That says in which phase a check is,
-  and ends it where there is no alarm.
+  and ends it where there is no alarm.  What everybody calls (the graphs of the symbolic engine, its
+  solvers) does so as well, without a phase.
 
-Nothing interrupts native code: kernels return after a slice, and what LLVM would take long for is
-compiled in another process.
+Nothing interrupts native code: kernels return after a slice, large arrays are worked on in parts,
+and what LLVM would take long for is compiled in another process.
 
 The limit belongs to the context (`contextvars`), so that it need not be handed through every
 function, and checks in different threads have different ones.
@@ -168,14 +169,16 @@ def ended_by(cancelled: Callable[[], bool] | None) -> Iterator[None]:
         _cancelled.reset(token)
 
 
-def check_time(phase: str) -> None:
-    """Raise `TimeLimitError` if the time is up; the phase is what is being done, as `reading`."""
+def check_time(phase: str | None = None) -> None:
+    """Raise `TimeLimitError` if the time is up; the phase is what is being done, as `reading`, or
+    None where that is what was said last."""
     cancelled = _cancelled.get()
     if cancelled is not None and cancelled():
-        raise TimeLimitError(f"nobody waits any more for {phase}")
+        raise TimeLimitError(f"nobody waits any more for {phase or 'an answer'}")
     deadline = _deadline.get()
     if deadline is not None:
-        deadline.phase = phase
+        if phase is not None:
+            deadline.phase = phase
         deadline.check()
 
 

@@ -28,9 +28,9 @@ from mazurka.ltl.parsing import parse_formula
 from mazurka.ltl.propositions import ProgramNames, may_merge
 from mazurka.report.answer import HOLDS, INCONCLUSIVE, VIOLATED
 from mazurka.report.trace import confirm
-from mazurka.report.verdict import Verdict, identify
+from mazurka.report.verdict import CheckedFormula, Verdict, identify
 from mazurka.report.words import counted
-from mazurka.search import CUT_SHORT, Observer, SearchResult
+from mazurka.search import CUT_SHORT, Observer, SearchResult, Statistics
 from mazurka.search.reading import Reading, granularity_of
 from mazurka.search.request import CheckOptions, choose_strategy
 from mazurka.symbolic.temporal.options import FORMULA_STRATEGIES, require_able
@@ -123,14 +123,13 @@ def check_one(
     except TimeLimitError:
         limits = tuple(dict.fromkeys((*usual.limits, "time")))
         note = f"the time was up before the formula {subject.name} could be judged"
-        return replace(usual, verdict=INCONCLUSIVE, limits=limits, notes=(*usual.notes, note))
-    found = time.perf_counter()
+        base = add_figures(usual, subject, Statistics(seconds=time.perf_counter() - began))
+        return replace(base, verdict=INCONCLUSIVE, limits=limits, notes=(*usual.notes, note))
+    seconds = 0.0 if options.deterministic else time.perf_counter() - began
+    base = add_figures(usual, subject, replace(result.statistics, seconds=seconds))
     scope = describe_scope(subject, result)
     notes = tuple(f"formula {subject.name}: {note}" for note in result.notes)
-    base = replace(usual, scope=f"{usual.scope}; {scope}", notes=(*usual.notes, *notes))
-    if usual.times is not None:
-        spent = replace(usual.times, searching=usual.times.searching + found - began)
-        base = replace(base, times=spent)
+    base = replace(base, scope=f"{usual.scope}; {scope}", notes=(*usual.notes, *notes))
     if result.violation is None:
         limits = tuple(dict.fromkeys((*usual.limits, *result.limits)))
         return replace(base, verdict=INCONCLUSIVE if limits else HOLDS, limits=limits)
@@ -158,6 +157,15 @@ def check_one(
     )
 
 
+def add_figures(usual: Verdict, subject: FormulaSubject, figures: Statistics) -> Verdict:
+    """Say in a verdict what the search for a violation of a formula has taken."""
+    formulas = (*usual.formulas, CheckedFormula(subject.asked.text, figures))
+    times = usual.times
+    if times is not None:
+        times = replace(times, searching=times.searching + figures.seconds)
+    return replace(usual, formulas=formulas, times=times)
+
+
 def search(
     usual: Verdict, subject: FormulaSubject, options: CheckOptions, observer: Observer
 ) -> SearchResult:
@@ -179,15 +187,16 @@ def describe_scope(subject: FormulaSubject, result: SearchResult) -> str:
     figures, fair = result.statistics, "fair " if subject.asked.fair else ""
     done = result.violation is None and not result.limits
     runs = f"{'all ' if done else ''}{fair}runs"
-    how = "unreduced"
-    if figures.unrolled is None or (figures.states and figures.proof is None):
+    if figures.proof is not None:
+        size = f"no violation, by {figures.proof}"
+    elif figures.unrolled is None or figures.states:
         size = f"{counted(figures.states, 'state')} of the product examined"
+    elif done:
+        many = counted(figures.unrolled, "step")
+        size = f"none that could violate it goes on for more than {many}"
     else:
-        how = "unreduced, step by step"
         size = f"loops that close within {counted(figures.unrolled, 'step')} examined"
-        if figures.proof is not None:
-            size = f"no violation, by {figures.proof}"
-    return f"formula {subject.name}, {runs}, {how}: {size}"
+    return f"formula {subject.name}, {runs}, unreduced, step by step: {size}"
 
 
 def read_subject(path: str, reading: Reading, asked: DeclaredFormula) -> FormulaSubject:

@@ -32,6 +32,36 @@ def test_formulas(mazurka, tmp_path, monkeypatch):
         assert message in refused.err
 
 
+@pytest.mark.parametrize("strategy", ["full", "bmc", "k-induction", "pdr", "bdd", "portfolio"])
+def test_the_lines_of_a_report_agree(mazurka, tmp_path, monkeypatch, strategy):
+    """What a formula has taken is told, the times add up, and steps are called steps: all runs of
+    this model come to rest, so every back end decides."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "waits.py").write_text(WAITS)
+    asked = ("check", "waits.py", "--strategy", strategy, "--property", "assert")
+    found = mazurka(*asked, "--ltl", "G !done || F done", "--json").json
+    assert found["verdict"] == "holds"
+    assert "all runs, unreduced, step by step: " in found["scope"]
+    (formula,) = found["formulas"]
+    assert formula["formula"] == "G !done || F done"
+    assert {"states", "unrolled"} & set(formula)
+    stats = found["stats"]
+    parts = [stats[f"{each}_seconds"] for each in ("preparing", "total", "explaining")]
+    assert stats["elapsed_seconds"] == pytest.approx(sum(parts), abs=1e-4)
+    assert stats["total_seconds"] == pytest.approx(stats["seconds"] + formula["seconds"], abs=1e-4)
+    assert not any("circuit of one round" in each for each in found["notes"] if "formula" in each)
+    shown = mazurka(*asked, "--ltl", "G !done || F done")
+    assert " formula 'G !done || F done'\n" in shown.out
+
+
+def test_a_bounded_search_says_why_it_does_not_know(mazurka, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "turns.py").write_text(TURNS)
+    found = mazurka("check", "turns.py", "--strategy", "bmc", "--json", "--ltl", "G F x", "--fair")
+    assert found.status == 3
+    assert "some run goes on for more than 100 steps" in found.json["limits"]
+
+
 def test_a_lasso_is_saved_and_replayed(mazurka, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "turns.py").write_text(TURNS)

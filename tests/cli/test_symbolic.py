@@ -415,6 +415,22 @@ def test_an_explanation_counts_what_there_is(mazurka) -> None:
     assert mazurka("check", model, "--json").json["explanation"] is None
 
 
+@pytest.mark.parametrize("strategy", ["bmc", "pdr", "bdd"])
+@pytest.mark.parametrize("interleaving", ["full", "partial-order", "transactions", "sweeps"])
+def test_an_explanation_says_how_many_latches_a_file_has(
+    mazurka, strategy: str, interleaving: str
+) -> None:
+    model, asked = str(EXAMPLES / "lost_update_fixed.py"), ("--interleaving", interleaving)
+    parts = mazurka("check", model, "--strategy", strategy, *asked, "--explain", "--json").json[
+        "explanation"
+    ]
+    rows = dict(parts[-1]["rows"])
+    header = mazurka("export", model, "--format", "aiger", "--ascii", *asked).out.split()
+    assert rows["exported"].startswith(f"{header[3]} latches in a file")
+    same = rows["latches"].startswith(f"{header[3]}:")
+    assert same is rows["exported"].endswith(", these")
+
+
 class Watcher(Silent):
     """Keeps what it hears."""
 

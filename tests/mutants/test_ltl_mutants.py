@@ -15,12 +15,14 @@ from mazurka.ltl.fairness import Abilities, RunCondition
 from mazurka.ltl.parsing import parse_formula
 from mazurka.ltl.propositions import ProgramNames
 from mazurka.stateful.searches import nested
+from mazurka.symbolic.graphs.graph import FALSE
 from mazurka.symbolic.solving.diagrams import AllStates, DiagramSolver, TargetFound
 from mazurka.symbolic.solving.fair_cycles import FairCycles, PartBefore
 from mazurka.symbolic.solving.reachability import Reachability, ReachProblem, ReachProgress
 from mazurka.symbolic.temporal import runs, searches
 from mazurka.symbolic.temporal.loops import LoopCircuit, close_loops
 from mazurka.symbolic.temporal.runs import FairRuns, _Runs
+from mazurka.symbolic.unrolling import Unroller
 from tests.soundness.ltl_agreement import NESTED, search_by
 from tests.soundness.test_ltl import CASES, program_of
 
@@ -131,6 +133,41 @@ def test_mutants_of_the_symbolic_engine_are_detected(
     monkeypatch.setattr(*SYMBOLIC_MUTANTS[mutant])
 
     assert find_wrong("pdr") is not None
+
+
+def end_where_runs_rest(given: FairRuns) -> LoopCircuit:
+    """What the automaton does behind the last move of the program is not looked at."""
+    made = close_loops(given)
+    return replace(made, rest=made.rest._replace(tail=0))
+
+
+def take_moves_for_rest(given: FairRuns) -> LoopCircuit:
+    """Runs count as come to rest from the beginning."""
+    made = close_loops(given)
+    return replace(made, rest=made.rest._replace(moving=FALSE))
+
+
+def copy_less(self: Unroller, *given: Any, **named: Any) -> None:
+    """Frames have no copy of what tells whether somebody moves."""
+    make_unroller(self, *given, **(named | {"others": ()}))
+
+
+make_unroller = Unroller.__init__
+REST_MUTANTS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
+    "a run is not followed where it rests": (searches, "close_loops", end_where_runs_rest),
+    "a run that moves counts as resting": (searches, "close_loops", take_moves_for_rest),
+    "what moves is no part of frames": (Unroller, "__init__", copy_less),
+}
+
+
+@pytest.mark.parametrize("mutant", [None, *REST_MUTANTS])
+def test_mutants_of_runs_that_rest_are_detected(
+    mutant: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if mutant is not None:
+        monkeypatch.setattr(*REST_MUTANTS[mutant])
+
+    assert (find_wrong("bmc") is None) is (mutant is None)
 
 
 def reach_here(

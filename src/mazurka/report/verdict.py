@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from mazurka.ir.program import Assign, Check, DeclaredFormula, Edge, Program
 from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED, Answer
@@ -127,6 +128,21 @@ class Times:
         return self.preparing + self.searching + self.explaining
 
 
+class CheckedFormula(NamedTuple):
+    """A temporal formula that was checked after the rest, and what that took."""
+
+    text: str
+    statistics: Statistics
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "formula": self.text,
+            **size_json(self.statistics),
+            "seconds": round(self.statistics.seconds, 6),
+            "peak_bytes": self.statistics.peak_bytes,
+        }
+
+
 @dataclass(kw_only=True)
 class Verdict(Answer):
     """The result of a check.  A counterexample is in `violation` and `trace`, and was replayed."""
@@ -150,6 +166,8 @@ class Verdict(Answer):
     """The threads that the search took as one up to renaming, by class."""
     formula: DeclaredFormula | None = None
     """The temporal formula that is violated, where one is."""
+    formulas: tuple[CheckedFormula, ...] = ()
+    """The temporal formulas that were checked after all that `statistics` is about."""
     asked: CheckOptions | None = None
     choice: str | None = None
     """Why `auto` has chosen the strategy, where it has."""
@@ -168,9 +186,14 @@ class Verdict(Answer):
         return (*earlier, self.statistics) if self.statistics is not None else earlier
 
     @property
-    def total_seconds(self) -> float:
-        """All rounds together: what somebody has waited for."""
+    def search_seconds(self) -> float:
+        """All rounds together, without the searches for formulas."""
         return sum(search.seconds for search in self.searches)
+
+    @property
+    def total_seconds(self) -> float:
+        """All searches together: what somebody has waited for."""
+        return self.search_seconds + sum(each.statistics.seconds for each in self.formulas)
 
     @property
     def peak_bytes(self) -> int:
@@ -190,6 +213,7 @@ class Verdict(Answer):
             "stats": self._stats_json(),
             "interchangeable": [list(names) for names in self.interchangeable],
             "rounds": self._rounds_json(),
+            "formulas": [each.to_json() for each in self.formulas],
             "classification": [cell_json(cell) for cell in self.classification] or None,
             "explanation": [part_json(part) for part in self.explanation] or None,
             "violation": self.violation.to_json() if self.violation else None,

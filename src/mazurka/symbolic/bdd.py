@@ -117,7 +117,7 @@ class DiagramSearch(CircuitSearch):
     def describe_effort(self) -> tuple[str, ...]:
         if self.circuit is None:
             return ()
-        told = f"circuit of one {self.unit}: {self.circuit.describe()}"
+        told = f"circuit of one {UNITS[self.interleaving]}: {self.circuit.describe()}"
         if not self.options.deterministic:
             told = f"{told}; {self.encoding_seconds:.2f} s for encoding"
         return (f"{told}; states as a diagram of up to {self.nodes:,} nodes",)

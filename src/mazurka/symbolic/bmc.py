@@ -8,7 +8,8 @@ is asked whether it can be one.
 *Complete.*  If no run has a further transition, every run has been looked at: the states at which
 frames begin are all reachable states (`mazurka.symbolic.circuit`), and none of them is bad.  So a
 program whose runs all end is proved.  For others the search ends after so many rounds, and its
-answer is inconclusive: *no violation within k rounds*.
+answer is inconclusive: *no violation within k rounds*.  The runs of a formula never end; where all
+of them come to rest, so many frames behind that are enough (`mazurka.symbolic.temporal.loops`).
 
 *Not known.*  A step whose loops were unrolled too little, and a bound of the model, are looked for
 like violations.  The interpreter takes the step: if it never ends, that is a violation
@@ -20,7 +21,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from mazurka.deadline import TimeLimitError, check_time, ended_by, last_moment, seconds_left
+from mazurka.deadline import (
+    TimeLimitError,
+    check_time,
+    ended_by,
+    interruptible,
+    last_moment,
+    seconds_left,
+    time_limit,
+)
 from mazurka.ir.interpreter import Step
 from mazurka.ir.program import Fault, Program
 from mazurka.search import (
@@ -33,7 +42,7 @@ from mazurka.search import (
     Violation,
 )
 from mazurka.search.resources import default_limit_bytes, resident_bytes
-from mazurka.symbolic.circuit import OF_STATES, Circuit, Interleaving
+from mazurka.symbolic.circuit import OF_STATES, Circuit, Interleaving, Rest
 from mazurka.symbolic.encoding import encode
 from mazurka.symbolic.ends import Ends
 from mazurka.symbolic.environment import ONE_HOT
@@ -86,6 +95,14 @@ class SearchSubject:
         """The violation that the inputs of some frames lead to; the path is that of the frames."""
         return Violation(kind, path)
 
+    def find_rest(self, circuit: Circuit) -> Rest | None:
+        """How to tell that no path need be followed further, where all paths go on for ever."""
+        return None
+
+    def describe_bound(self, many: str) -> str:
+        """Why a search that has looked ahead so far, `5 rounds`, has no answer."""
+        return f"some execution has more than {many}"
+
 
 class CircuitSearch:
     """One search, and what it has found.  Other back ends derive from it."""
@@ -134,8 +151,13 @@ class CircuitSearch:
         self.solver: SatSolver | None = None
 
     def run(self) -> SearchResult:
+        """Search.  Whoever has not begun a time limit of its own has that of the options."""
+        with time_limit(self.options.limit_seconds, since=self.started):
+            return self._run()
+
+    def _run(self) -> SearchResult:
         try:
-            with ended_by(self.options.cancelled):
+            with ended_by(self.options.cancelled), interruptible():
                 self.work()
         except KeyboardInterrupt:
             self.limits.append("interrupted")
@@ -265,11 +287,19 @@ class CircuitSearch:
         told = f"circuit of one {self.unit}: {self.circuit.describe()}"
         if self.solver is None or self.options.deterministic:
             return (told,)
+        solvers = self.solvers
+        clauses = sum(each.clauses for each in solvers)
+        loading = sum(each.loading_seconds for each in solvers)
+        solving = sum(each.solving_seconds for each in solvers)
         return (
             f"{told}; {self.encoding_seconds:.2f} s for encoding,"
-            f" {self.solver.loading_seconds:.2f} s for loading {self.solver.clauses:,} clauses,"
-            f" {self.solver.solving_seconds:.2f} s for solving",
+            f" {loading:.2f} s for loading {clauses:,} clauses, {solving:.2f} s for solving",
         )
+
+    @property
+    def solvers(self) -> list[SatSolver]:
+        """Those that have been asked for the answer."""
+        return [] if self.solver is None else [self.solver]
 
     def try_to_explain(self) -> tuple[ExplainedPart, ...]:
         """What was made of the program, unless the time is up for that, too."""
@@ -292,12 +322,16 @@ class FrameLoop:
 
     def __init__(self, owner: CircuitSearch, circuit: Circuit, solver: SatSolver) -> None:
         self.owner, self.circuit, self.solver = owner, circuit, solver
-        self.unroller = Unroller(circuit)
+        self.rest = owner.subject.find_rest(circuit)
+        others = [] if self.rest is None else [self.rest.moving]
+        self.unroller = Unroller(circuit, others=others)
         self.graph = owner.frames = self.unroller.graph
         self.writer = ClauseWriter(self.graph)
         self.unknown = dict(circuit.unknown)
         """What is still looked for beside violations."""
         self.ends = Ends(circuit)
+        self.resting: int | None = None
+        """After so many transitions every path has come to rest."""
 
     def search(self) -> None:
         owner = self.owner
@@ -316,11 +350,29 @@ class FrameLoop:
             if not self._require(frame.literal(self.circuit.constraint)):
                 owner.stop_notes = self._describe_ends(complete=not owner.limits)
                 return
-            if owner.covered >= owner.most_frames:
-                many = f"{owner.covered:,} {owner.unit}{'' if owner.covered == 1 else 's'}"
-                owner.limits.append(f"some execution has more than {many}")
+            if self._has_followed_all(frame):
+                return
+            if owner.covered >= owner.most_frames and self.resting is None:
+                owner.limits.append(owner.subject.describe_bound(self._describe_covered()))
                 owner.stop_notes = self._describe_ends(complete=False)
                 return
+
+    def _has_followed_all(self, frame: FrameCopy) -> bool:
+        """Whether all paths have come to rest, and were followed for long enough after that."""
+        if self.rest is None:
+            return False
+        owner = self.owner
+        if self.resting is None and not self._is_possible(frame.literal(self.rest.moving)):
+            self.resting, self.told = owner.covered, self._describe_covered()
+        if self.resting is None or owner.covered < self.resting + self.rest.tail:
+            return False
+        if not owner.limits:
+            owner.proof = f"bounded search, since all runs come to rest within {self.told}"
+        return True
+
+    def _describe_covered(self) -> str:
+        covered, unit = self.owner.covered, self.owner.unit
+        return f"{covered:,} {unit}{'' if covered == 1 else 's'}"
 
     def prove_rest(self) -> tuple[str, ...] | None:
         """Prove that no violation lies behind the frames either: what to say then of states in

@@ -78,6 +78,15 @@ class StepEvent(NamedTuple):
     fault: Fault | None = None
 
 
+class Rest(NamedTuple):
+    """How to tell that paths of a circuit need not be followed further, though they have no end."""
+
+    moving: int
+    """A literal about a frame; where it does not hold, it will not hold in any later frame."""
+    tail: int
+    """How many transitions behind the last frame in which it holds lead to all that matters."""
+
+
 @dataclass(frozen=True)
 class Circuit:
     """A program as a transition system over bits; the module's docstring explains the parts."""
@@ -106,7 +115,6 @@ class Circuit:
 
     def describe(self) -> str:
         """What was encoded, for `--explain` and for tests."""
-        return (
-            f"{len(self.latches):,} latches, {len(self.inputs):,} inputs,"
-            f" {self.graph.nodes:,} nodes"
-        )
+        counts = ("latch", "es", len(self.latches)), ("input", "s", len(self.inputs))
+        parts = [f"{many:,} {noun}{'' if many == 1 else end}" for noun, end, many in counts]
+        return f"{', '.join(parts)}, {self.graph.nodes:,} nodes"

@@ -13,6 +13,7 @@ from mazurka.ir.program import FIRST_LOCATION, Program
 from mazurka.ir.values.footprints import Footprints
 from mazurka.search import ExplainedPart
 from mazurka.search.naming import name_cells
+from mazurka.symbolic.aiger.exporting import UNCONSTRAINED
 from mazurka.symbolic.circuit import REDUCED, Circuit, Interleaving
 from mazurka.symbolic.environment import ONE_HOT
 from mazurka.symbolic.graphs.graph import TRUE, Aig
@@ -46,6 +47,7 @@ def explain_circuit(circuit: Circuit, interleaving: Interleaving, title: str) ->
     rows = [
         ("transition", TRANSITIONS[interleaving]),
         ("latches", _describe_latches(circuit, interleaving)),
+        ("exported", _describe_export(circuit, interleaving)),
         ("inputs", _describe_inputs(circuit)),
         ("nodes", f"{graph.nodes:,} in all"),
         ("next state", _size(graph, circuit.nexts)),
@@ -68,6 +70,25 @@ def _describe_latches(circuit: Circuit, interleaving: Interleaving) -> str:
         what = REMEMBERED.get(interleaving, "what is asked for")
         parts.append(f"{extra:,} for {what}")
     return f"{len(circuit.latches):,}: {', '.join(parts)}"
+
+
+def _describe_export(circuit: Circuit, interleaving: Interleaving) -> str:
+    """How many latches `mazurka export --format aiger` writes for the same model and interleaving,
+    and why these are not those of the circuit, where they are not."""
+    bits = circuit.bits
+    own, kept, reasons = len(bits.latches), len(circuit.latches) - len(bits.latches), []
+    if bits.counters == ONE_HOT:
+        for thread in circuit.program.threads:
+            own += bits.layout.slots[thread.counter].width - len(bits.positions(thread.counter))
+        reasons.append("program counters as numbers")
+    if interleaving is Interleaving.EARLIEST_SWEEPS:
+        kept, interleaving = 0, Interleaving.SWEEPS
+        reasons.append("plain rounds, which remember nothing beside the state")
+    if interleaving not in UNCONSTRAINED:
+        kept += 1
+        reasons.append("one that tells that a frame was no transition")
+    latches = f"{own + kept:,} latches in a file (export --format aiger)"
+    return f"{latches}: {'; '.join(reasons)}" if reasons else f"{latches}, these"
 
 
 def _describe_inputs(circuit: Circuit) -> str:

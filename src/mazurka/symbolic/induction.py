@@ -62,8 +62,12 @@ class InductionSearch(CircuitSearch):
             step = StepCase(circuit, known, self.step_solver)
             _InductionLoop(self, circuit, solver, step).search()
 
+    @property
+    def solvers(self) -> list[SatSolver]:
+        return [each for each in (self.solver, self.step_solver) if each is not None]
+
     def solver_bytes(self, solver: SatSolver) -> int:
-        known = {id(each): each for each in (solver, self.solver, self.step_solver) if each}
+        known = {id(each): each for each in (solver, *self.solvers)}
         return sum(each.resident_bytes() for each in known.values())
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
+from mazurka.deadline import check_time
 from mazurka.errors import InternalError
 from mazurka.ir.native.layout import Slot
 from mazurka.ir.program import FINISHED, IDLE, WRONG, Program, Thread
@@ -212,7 +213,8 @@ def describe_invariant(
     """An invariant in words: a line a cube or lemma, in terms of variables and source lines.
     `scheduler` is the one whose transitions keep it, where not all do."""
     always = [f"always: {text}" for text in lemmas]
-    told = sorted({line for cube in cubes if (line := describe_cube(circuit, cube)) is not None})
+    describe = _CubeDescription(circuit)
+    told = sorted({line for cube in cubes if (line := describe(cube)) is not None})
     scheduled = [
         f"# Transitions are those that the scheduler '{scheduler}' allows.  Others lead to states",
         "# in which something else may hold, but to no violation that these do not lead to.",
@@ -227,22 +229,40 @@ def describe_invariant(
     return "\n".join([*head, *always, *told]) + "\n"
 
 
-def describe_cube(circuit: Circuit, cube: Sequence[int]) -> str | None:
-    """One combination that never occurs; None where no values are coded so."""
-    wanted = {abs(literal) - 1: int(literal > 0) for literal in cube}
-    parts = []
-    for address, slot in enumerate(circuit.bits.layout.slots):
-        known = {
-            bit: wanted[position]
+class _CubeDescription:
+    """Says combinations that never occur.  There may be thousands, of few parts, each of which
+    takes long to say: so what was said of a cell is kept."""
+
+    def __init__(self, circuit: Circuit) -> None:
+        self.circuit, self.slots = circuit, circuit.bits.layout.slots
+        self.cell_of = {
+            position: (address, bit)
+            for address in range(len(self.slots))
             for bit, position in enumerate(circuit.bits.positions(address))
-            if position in wanted
         }
-        if known:
-            part = _describe_cell(circuit, address, slot, known)
+        """By latch the cell, and which of its bits it is."""
+        self.said: dict[tuple[int, frozenset[tuple[int, int]]], str | None] = {}
+
+    def __call__(self, cube: Sequence[int]) -> str | None:
+        """One combination; None where no values are coded so."""
+        check_time("writing the invariant")
+        known: dict[int, dict[int, int]] = {}
+        for literal in cube:
+            address, bit = self.cell_of[abs(literal) - 1]
+            known.setdefault(address, {})[bit] = int(literal > 0)
+        parts = []
+        for address in sorted(known):
+            part = self._describe(address, known[address])
             if part is None:
                 return None
-            parts.append(part)
-    return "never: " + " and ".join(f"({part})" if " or " in part else part for part in parts)
+            parts.append(f"({part})" if " or " in part else part)
+        return "never: " + " and ".join(parts)
+
+    def _describe(self, address: int, known: dict[int, int]) -> str | None:
+        key = address, frozenset(known.items())
+        if key not in self.said:
+            self.said[key] = _describe_cell(self.circuit, address, self.slots[address], known)
+        return self.said[key]
 
 
 def _describe_cell(circuit: Circuit, address: int, slot: Slot, known: dict[int, int]) -> str | None:

@@ -14,11 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from mazurka.deadline import check_time
 from mazurka.symbolic.circuit import Circuit
 from mazurka.symbolic.graphs.graph import FALSE
 from mazurka.symbolic.graphs.numbering import Numbering
 from mazurka.symbolic.solving.reachability import ReachProblem, StepPart
 
+PHASE = "ordering the variables of diagrams"
 FORCE_ROUNDS = 60
 
 
@@ -96,6 +100,7 @@ class Partition:
         number = {literal: place for place, literal in enumerate(leaves)}
         edges = []
         for part in self.parts:
+            check_time(PHASE)
             guard = self._support(part.guard, number)
             for place, literal in part.changes:
                 edges.append(sorted({place, *guard, *self._support(literal, number)}))
@@ -129,27 +134,29 @@ class Partition:
 
 def arrange(order: Sequence[int], edges: Sequence[Sequence[int]]) -> list[int]:
     """Arrange variables so that those of an edge are close to each other."""
-    found = best = list(order)
-    least = span(best, edges)
-    for _ in range(FORCE_ROUNDS):
-        place = {each: position for position, each in enumerate(found)}
-        pulls: dict[int, list[float]] = {}
-        for edge in edges:
-            middle = sum(place[each] for each in edge) / len(edge)
-            for each in edge:
-                pulls.setdefault(each, []).append(middle)
-        goal = {each: sum(middles) / len(middles) for each, middles in pulls.items()}
-        moved = sorted(found, key=lambda each: goal.get(each, place[each]))
-        if moved == found:
+    if not edges:
+        return list(order)
+    found = best = np.array(order, np.int64)
+    many = 1 + int(found.max())
+    starts = np.cumsum([0, *map(len, edges[:-1])])
+    sizes = np.array([len(edge) for edge in edges], np.int64)
+    members = np.concatenate([np.array(edge, np.int64) for edge in edges])
+    times = np.bincount(members, minlength=many)
+    least: int | None = None
+    for _ in range(1 + FORCE_ROUNDS):
+        check_time(PHASE)
+        place = np.empty(many, np.int64)
+        place[found] = np.arange(len(found))
+        ends = place[members]
+        length = int((np.maximum.reduceat(ends, starts) - np.minimum.reduceat(ends, starts)).sum())
+        if least is None or length < least:
+            best, least = found, length
+        middles = np.repeat(np.add.reduceat(ends, starts) / sizes, sizes)
+        pulls = np.bincount(members, weights=middles, minlength=many)
+        goal = np.where(times, pulls / np.maximum(times, 1), place)
+        moved = found[np.argsort(goal[found], kind="stable")]
+        if (moved == found).all():
             break
         found = moved
-        length = span(found, edges)
-        if length < least:
-            best, least = found, length
-    return best
-
-
-def span(order: Sequence[int], edges: Sequence[Sequence[int]]) -> int:
-    """How far the ends of the edges are apart, together."""
-    place = {each: position for position, each in enumerate(order)}
-    return sum(max(map(place.__getitem__, e)) - min(map(place.__getitem__, e)) for e in edges)
+    arranged: list[int] = best.tolist()
+    return arranged

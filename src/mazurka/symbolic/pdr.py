@@ -32,7 +32,7 @@ clauses.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -113,8 +113,9 @@ class InvariantSearch(CircuitSearch):
             answer = yield WayQuestion(circuit, bad, known, most_queries)
             if isinstance(answer, ExcludingInvariant):
                 check_invariant(circuit, answer.cubes, bad, self.wait)
-                told = describe_invariant(circuit, answer.cubes, scheduler=self.scheduler)
-                self._accept(len(answer.cubes), told, self.scheduler)
+                cubes, scheduler = answer.cubes, self.scheduler
+                tell = partial(describe_invariant, circuit, cubes, scheduler=scheduler)
+                self._accept(len(cubes), tell, scheduler)
                 break
             if not isinstance(answer, ReachingInputs):
                 most_queries = 0
@@ -163,8 +164,8 @@ class InvariantSearch(CircuitSearch):
         if lemmas is None:
             return False
         check_invariant(steps, known, bad, self.wait, [each.literals for each in lemmas])
-        told = describe_invariant(steps, known, [each.text for each in lemmas])
-        self._accept(len(known) + len(lemmas), told)
+        tell = partial(describe_invariant, steps, known, [each.text for each in lemmas])
+        self._accept(len(known) + len(lemmas), tell)
         return True
 
     def _ask_for_lemmas(
@@ -185,13 +186,13 @@ class InvariantSearch(CircuitSearch):
         """The scheduler whose steps keep an invariant of the circuit, where not all steps do."""
         return str(self.interleaving) if self.interleaving in REDUCED else ""
 
-    def _accept(self, many: int, told: str, scheduler: str = "") -> None:
-        """A proof has been found, and checked."""
+    def _accept(self, many: int, tell: Callable[[], str], scheduler: str = "") -> None:
+        """A proof has been found, and checked; `tell` says it in words, where these are wanted."""
         clauses = f"{many:,} clause{'' if many == 1 else 's'}"
         of_these = f" of the steps that the scheduler '{scheduler}' allows" if scheduler else ""
         self.proof = f"an inductive invariant of {clauses}{of_these}"
         if not self.limits and self.file is not None:
-            self.file.append(told)
+            self.file.append(tell())
 
     def solver_bytes(self, solver: SatSolver) -> int:
         known = {id(each): each for each in (solver, self.solver, self.lemma_solver) if each}

@@ -37,6 +37,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from mazurka.deadline import check_time
 from mazurka.symbolic.bmc import LimitReached
 from mazurka.symbolic.events.unwinding import SharedCells, ThreadUnwinding, UnwoundStep
 from mazurka.symbolic.graphs.graph import FALSE, TRUE, Aig, ClauseWriter, Numbers
@@ -91,7 +92,7 @@ class OrderClauses:
         """By thread its events that others may notice, or that may notice others."""
         self.writer = ClauseWriter(graph)
         self.clauses = array("i")
-        self.written = 0
+        self.written = self.tried = 0
         self.writes = self._find_writes()
         self.readings = self._find_readings()
         self._define(roots)
@@ -150,23 +151,26 @@ class OrderClauses:
 
     def add(self, *terms: Term) -> None:
         """Add a clause."""
+        self.tried += 1
+        if not self.tried & 0x3FFF:
+            self.look()
         if any(term is True for term in terms):
             return
         self.clauses.extend([term for term in terms if term is not False])
         self.clauses.append(0)
         self.written += 1
-        if not self.written & 0xFFFF:
-            self.look()
-            if self.written > MOST_CLAUSES:
-                many = f"{len(self.events):,} events"
-                raise LimitReached(f"the order of {many} needs more than {MOST_CLAUSES:,} clauses")
+        if self.written > MOST_CLAUSES:
+            many = f"{len(self.events):,} events"
+            raise LimitReached(f"the order of {many} needs more than {MOST_CLAUSES:,} clauses")
 
     # --- the order ------------------------------------------------------------------------------
 
     def _number_pairs(self) -> None:
         for one, other in combinations(self.ordered, 2):
-            for first, second in product(one, other):
-                self.befores[first, second] = self.writer.new_variable()
+            for first in one:
+                check_time()
+                for second in other:
+                    self.befores[first, second] = self.writer.new_variable()
 
     def before(self, first: int, second: int) -> Term:
         """Whether an event comes before another one."""

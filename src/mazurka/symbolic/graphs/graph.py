@@ -6,6 +6,9 @@ behind a graph, the operands of the nodes and the table that finds a node by its
 bytes a node, and up to twice as much after they have grown; no node is a Python object.
 
 What works on single literals is here; `mazurka.symbolic.graphs.words` has numbers.
+
+Whatever goes through a whole graph looks at the time limit first (`mazurka.deadline`), so that
+nobody who does such things again and again has to.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mazurka.compiled.cache import kernel
+from mazurka.deadline import check_time
 from mazurka.errors import UnsupportedError
 from mazurka.search import Observer, Silent
 from mazurka.symbolic import blocks
@@ -183,8 +187,9 @@ class Aig:
 
     def find_support(self, roots: Sequence[int]) -> list[int]:
         """The leaves' literals that the given literals depend on, as far as the graph shows."""
-        marks = self.mark_cone(roots)
-        return [2 * leaf for leaf in self.leaves if marks[leaf]]
+        leaves = np.array(self.leaves, np.int64)
+        found: list[int] = (2 * leaves[self.mark_cone(roots)[leaves] != 0]).tolist()
+        return found
 
     def substitute(self, roots: Sequence[int], images: dict[int, int]) -> list[int]:
         """The literals with leaves replaced: `images` maps leaves' literals to literals."""
@@ -209,6 +214,7 @@ class Aig:
         return image
 
     def _run_on_cones(self, operation: int) -> int:
+        check_time()
         self.block[blocks.OPERATION] = operation
         return self._traverse(self.address)
 
@@ -220,6 +226,7 @@ class Aig:
         `values` has a row a node; each bit of a row is the node's value in another run.  Row 0 must
         be zero.
         """
+        check_time()
         assert values.shape[0] >= self.nodes
         assert values.flags.c_contiguous
         self.block[blocks.VALUES], self.block[blocks.LANES] = _address(values), values.shape[1]

@@ -69,6 +69,7 @@ from mazurka.analysis.futures import (
     find_pattern_locks,
     find_sticky_locations,
 )
+from mazurka.deadline import check_time
 from mazurka.ir.program import DEAD_ENDS
 from mazurka.symbolic.circuit import StepEvent
 from mazurka.symbolic.graphs.graph import FALSE, TRUE
@@ -79,6 +80,7 @@ from mazurka.symbolic.outlook import StepOutlook, members
 from mazurka.symbolic.record import StepRecord
 from mazurka.symbolic.steps import StepEncoder
 
+PHASE = "encoding the scheduler"
 MOST_CHOSEN_BITS = 4
 """The most bits of choices over which a footprint is worked out."""
 
@@ -190,6 +192,7 @@ class StubbornSets:
 
     def _add_place(self, found: AttemptLiterals, thread: int, place: int) -> None:
         """Add what the thread does at one place."""
+        check_time(PHASE)
         futures = self.futures
         if place in RESTING:
             found.static[place] = StaticTouches(futures.now(thread, place).reads)
@@ -266,6 +269,7 @@ class StubbornSets:
 
     def conflict(self, one: int, other: int) -> int:
         """Whether the other thread might be the first to interfere with what this one does."""
+        check_time(PHASE)
         helps = self.graph.some(self._find_helps(one, other))
         waiting = self.graph.either(self._say(one, self.attempts[one].alone_never), helps)
         return self.graph.choose(self.enabled[one], self.disturb(one, other), waiting)

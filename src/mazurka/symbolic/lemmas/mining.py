@@ -18,6 +18,7 @@ holds what.  Candidates that say the same of all samples are kept once, with wha
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -33,14 +34,22 @@ from mazurka.symbolic.lemmas.sampling import Samples, Truths
 
 PHASE = "guessing invariants"
 MOST_CANDIDATES = 40_000
+ADDED_A_LOOK = 256
+"""After so many candidates the time limit is looked at."""
 MOST_COLUMNS = 8192
 """So many samples are looked at for pairs of predicates."""
+ROWS_AT_ONCE = 32
+"""So many predicates are compared with all others in one product of matrices."""
 MOST_LINEAR = 12
 """Of so many wide cells at a time equations are looked for."""
 MOST_GUARDED = 1000
 """Equations under two conditions are looked for where these make no more pairs."""
 MOST_PLACES = 40
 """Pairs of places are conditions where no thread has more of them."""
+
+
+class EnoughFound(Exception):  # noqa: N818 - it is control flow, not an error
+    """There are as many candidates as are looked at."""
 
 
 @dataclass(frozen=True)
@@ -53,45 +62,64 @@ class Lemma:
 
 def guess_lemmas(circuit: Circuit, states: Truths) -> list[Lemma]:
     """The candidates that none of the states contradicts: a row a latch, a column a state."""
-    found = Miner(circuit, Samples(circuit, states)).mine()
-    return list(found.values())[:MOST_CANDIDATES]
+    return Miner(circuit, Samples.distinguish(circuit, states)).mine()
 
 
 def guess_control_lemmas(circuit: Circuit, states: Truths) -> list[Lemma]:
     """The same, only about places and small values: who is where, and who holds what."""
-    found = Miner(circuit, Samples(circuit, states)).mine_control()
-    return list(found.values())[:MOST_CANDIDATES]
+    return Miner(circuit, Samples.distinguish(circuit, states)).mine_control()
 
 
 class Miner:
     """Looks for candidates among the predicates of a circuit."""
 
     def __init__(self, circuit: Circuit, samples: Samples) -> None:
-        self.circuit, self.samples = circuit, samples
+        self.circuit = circuit
         self.vocabulary = Vocabulary(circuit, samples)
+        self.samples = samples.thin_out(self.vocabulary.size)
         self.found: dict[tuple[int, ...], Lemma] = {}
+        self._values: dict[int, Truths] = {}
+        self._places = {place.literal for place in self.vocabulary.places}
 
-    def mine(self) -> dict[tuple[int, ...], Lemma]:
+    def mine(self) -> list[Lemma]:
         vocabulary = self.vocabulary
-        self._find_sets()
-        self._find_explanations()
-        self._find_equations([*vocabulary.places, *vocabulary.values])
-        self._find_equations_of_unchanged()
-        self._find_contributions()
-        self._find_comparisons_of_locals()
-        self._find_constant_facts()
-        self._find_pairs([*vocabulary.places, *vocabulary.values, *vocabulary.comparisons])
-        return self.found
+        with suppress(EnoughFound):
+            self._find_sets()
+            self._find_explanations()
+            self._find_equations([*vocabulary.places, *vocabulary.values])
+            self._find_equations_of_unchanged()
+            self._find_contributions()
+            self._find_comparisons_of_locals()
+            self._find_constant_facts()
+            self._find_pairs([*vocabulary.places, *vocabulary.values, *vocabulary.comparisons])
+        return list(self.found.values())
 
-    def mine_control(self) -> dict[tuple[int, ...], Lemma]:
-        self._find_sets()
-        self._find_pairs([*self.vocabulary.places, *self.vocabulary.values])
-        return self.found
+    def mine_control(self) -> list[Lemma]:
+        with suppress(EnoughFound):
+            self._find_sets()
+            self._find_pairs([*self.vocabulary.places, *self.vocabulary.values])
+        return list(self.found.values())
 
     def _add(self, text: str, *literals: int) -> None:
         clause = tuple(sorted(set(literals)))
-        if TRUE not in clause and not any(each ^ 1 in clause for each in clause):
-            self.found.setdefault(clause, Lemma(clause, text))
+        if TRUE in clause or any(each ^ 1 in clause for each in clause) or clause in self.found:
+            return
+        self.found[clause] = Lemma(clause, text)
+        if len(self.found) == MOST_CANDIDATES:
+            raise EnoughFound
+        if len(self.found) % ADDED_A_LOOK == 0:
+            check_time(PHASE)
+
+    def _having(self, address: int) -> Truths:
+        """By value of a cell, in the order of `values_of`, in which states the cell has it."""
+        if not self._values:
+            values_of = self.vocabulary.values_of
+            literals = [literal for values in values_of.values() for _, literal in values]
+            rows, start = self.samples.evaluate(literals), 0
+            for each, values in values_of.items():
+                self._values[each] = rows[start : start + len(values)]
+                start += len(values)
+        return self._values[address]
 
     # --- sets of values and places ------------------------------------------------------------
 
@@ -107,8 +135,8 @@ class Miner:
             name = vocabulary.name(address)
             told = ", ".join(str(value) for value, _ in values)
             self._add(f"{name} in {{{told}}}", *(literal for _, literal in values))
-            having = self.samples.evaluate([literal for _, literal in values])
-            for (value, literal), here in zip(values, having, strict=True):
+            check_time(PHASE)
+            for (value, literal), here in zip(values, self._having(address), strict=True):
                 for number, literals in enumerate(tables):
                     seen = (rows[number] & here).any(axis=1)
                     if seen.all():
@@ -129,8 +157,8 @@ class Miner:
         places = self.vocabulary.places
         rows = self.samples.evaluate([each.literal for each in places])
         for address, values in self.vocabulary.values_of.items():
-            having = self.samples.evaluate([literal for _, literal in values])
-            for (value, literal), here in zip(values, having, strict=True):
+            check_time(PHASE)
+            for (value, literal), here in zip(values, self._having(address), strict=True):
                 always = rows.any(axis=1) & ~(rows & ~here).any(axis=1)
                 if (here & ~rows[always].any(axis=0)).any():
                     continue
@@ -156,21 +184,22 @@ class Miner:
             (ones, zeros, (1, 0)),
             (zeros, zeros, (0, 0)),
         ):
-            check_time(PHASE)
-            never = np.argwhere(first @ second.T == 0)
-            for one, other in never.tolist():
-                if one == other or (clause[0] == clause[1] and one > other):
-                    continue
-                if self._is_structural(chosen[one], chosen[other]):
-                    continue
-                sides = whole[one] ^ (clause[0] == 0), whole[other] ^ (clause[1] == 0)
-                if not (sides[0] & sides[1]).any():
-                    self._add_pair(chosen[one], chosen[other], clause)
+            for one in range(len(chosen)):
+                if one % ROWS_AT_ONCE == 0:
+                    check_time(PHASE)
+                    never = first[one : one + ROWS_AT_ONCE] @ second.T == 0
+                for other in np.flatnonzero(never[one % ROWS_AT_ONCE]).tolist():
+                    if one == other or (clause[0] == clause[1] and one > other):
+                        continue
+                    if self._is_structural(chosen[one], chosen[other]):
+                        continue
+                    sides = whole[one] ^ (clause[0] == 0), whole[other] ^ (clause[1] == 0)
+                    if not (sides[0] & sides[1]).any():
+                        self._add_pair(chosen[one], chosen[other], clause)
 
     def _is_structural(self, one: Predicate, other: Predicate) -> bool:
         """Whether two places of one thread are compared: that one excludes the other is known."""
-        places = self.vocabulary.places
-        return one.threads == other.threads and one in places and other in places
+        return one.threads == other.threads and {one.literal, other.literal} <= self._places
 
     def _add_pair(self, one: Predicate, other: Predicate, clause: tuple[int, int]) -> None:
         """The first predicate or its negation, or the second one or its negation."""

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mazurka.deadline import check_time
 from mazurka.ir.dot import format_expression
 from mazurka.ir.expressions import (
     COMPARISONS,
@@ -42,6 +43,7 @@ from mazurka.symbolic.graphs.words import Word
 from mazurka.symbolic.lemmas.sampling import Samples
 from mazurka.symbolic.record import StepRecord
 
+PHASE = "collecting facts for invariants"
 MOST_VALUES = 4
 MOST_BITS = 8
 MOST_WIDE = 12
@@ -85,6 +87,11 @@ class Vocabulary:
         self._find_values()
         self._find_comparisons()
 
+    @property
+    def size(self) -> int:
+        """How many predicates there are."""
+        return len(self.places) + len(self.values) + len(self.comparisons)
+
     def _add(self, group: list[Predicate], predicate: Predicate) -> None:
         node = predicate.literal >> 1
         if node not in self._known:
@@ -110,6 +117,7 @@ class Vocabulary:
         for address, word in self.state.cells.items():
             if word.is_constant:
                 continue
+            check_time(PHASE)
             cell = self.program.cells[address]
             threads = frozenset() if cell.owner is None else frozenset({cell.owner})
             seen = np.unique(self.samples.numbers(word)).tolist()
@@ -143,6 +151,7 @@ class Vocabulary:
     def _find_comparisons(self) -> None:
         reader = _TextReader(self.circuit, self.state)
         for left, right in reader.find_compared():
+            check_time(PHASE)
             try:
                 one, other = reader.evaluate(left), reader.evaluate(right)
             except _NotOfStatesError:
@@ -201,6 +210,7 @@ class _TextReader:
         sources = find_copied_cells(self.program)
         found: dict[tuple[Expr, Expr], None] = {}
         for edge in self.program.edges:
+            check_time(PHASE)
             for whole in edge.expressions:
                 for each in walk(whole):
                     if isinstance(each, Binary) and each.operator in COMPARISONS:

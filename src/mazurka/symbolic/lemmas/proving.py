@@ -28,6 +28,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from mazurka.deadline import check_time
 from mazurka.symbolic.circuit import Circuit
 from mazurka.symbolic.graphs.graph import FALSE, TRUE, ClauseWriter, Lanes
 from mazurka.symbolic.lemmas.mining import Lemma, guess_control_lemmas
@@ -40,6 +41,9 @@ from mazurka.symbolic.lemmas.sampling import (
 )
 from mazurka.symbolic.solving.solver import SatSolver
 
+PHASE = "proving lemmas"
+LEMMAS_A_LOOK = 1024
+"""After so many lemmas the time limit is looked at while they are written as clauses."""
 LEMMA_SOLVER = "minisat22"
 """It answers thousands of small questions with many assumptions faster than the usual one."""
 INPUT_WORDS = 2
@@ -166,6 +170,8 @@ class LemmaProof:
         self.violated = [self.writer.new_variable() for _ in self.lemmas]
         self.number = {variable: place for place, variable in enumerate(self.assumed)}
         for place, lemma in enumerate(self.lemmas):
+            if place % LEMMAS_A_LOOK == 0:
+                check_time(PHASE)
             clauses += [-self.assumed[place], *map(self._name, lemma.literals), 0]
             for each in lemma.literals:
                 clauses += [-self.violated[place], -self._name(primed(each)), 0]
@@ -261,4 +267,4 @@ class LemmaProof:
             drawn = draw_inputs(self.rng, (many, INPUT_WORDS), self.turn)
             drawn[:, 0] = np.where(values[-many:], drawn[:, 0] | ONCE, drawn[:, 0] & ~ONCE)
             bits[-many:] = drawn
-        return evaluate_words(circuit, [leaf >> 1 for leaf in leaves], bits, self.primed)
+        return evaluate_words(circuit.graph, [leaf >> 1 for leaf in leaves], bits, self.primed)

@@ -22,6 +22,7 @@ from typing import Any, BinaryIO, Self, cast
 
 import numpy as np
 
+from mazurka.deadline import check_time
 from mazurka.symbolic.graphs.graph import Numbers
 from mazurka.symbolic.solving.process import (
     ADD,
@@ -52,6 +53,9 @@ PULSE_SECONDS = 0.05
 """How often it is asked whether to go on while the solver works."""
 MOST_UNSENT = 1 << 16
 """So many numbers of clauses wait until something is asked."""
+MOST_SENT = 1 << 19
+"""About so many numbers are sent at a time: the process reads the next ones when it has loaded
+them, and nobody looks at limits until then."""
 MOST_IDLE = 2
 """How many processes are kept for later."""
 
@@ -127,7 +131,9 @@ class Solver:
     """What works in a process of its own.  Use it as a context: the process is given back, or
     killed.
 
-    `waiting` is called while the process works, and may raise an exception to end that.
+    `waiting` is called while the process works, and between its answers where these are many and
+    quick: some twenty times a second at most.  It may raise an exception to end that.  Without it,
+    only the time limit is looked at.
     """
 
     loading_seconds = 0.0
@@ -136,6 +142,8 @@ class Solver:
 
     def __init__(self, waiting: Callable[[Self], None] | None = None) -> None:
         self.waiting: Callable[[Any], None] | None = waiting
+        self._looked = time.perf_counter()
+        """When `waiting` was called last."""
         self._process = _take_idle() or _Process()
         self._used_before = self._process.processor_seconds()
 
@@ -165,10 +173,19 @@ class Solver:
 
     def _hear(self) -> tuple[bytes, array[int]]:
         """Wait for the next message."""
-        while not self._process.has_answered(PULSE_SECONDS):
-            if self.waiting is not None:
-                self.waiting(self)
-        return self._process.read_answer()
+        while True:
+            if time.perf_counter() - self._looked >= PULSE_SECONDS:
+                self.look_around()
+            if self._process.has_answered(PULSE_SECONDS):
+                return self._process.read_answer()
+
+    def look_around(self) -> None:
+        """Ask whether to go on."""
+        if self.waiting is None:
+            check_time()
+        else:
+            self.waiting(self)
+        self._looked = time.perf_counter()
 
 
 class SatSolver(Solver):
@@ -184,9 +201,16 @@ class SatSolver(Solver):
 
     def add(self, clauses: Numbers) -> None:
         """Add clauses, one behind the other, each ended by 0."""
-        if len(clauses):
-            self.clauses += int(np.count_nonzero(clauses == 0))
-            self._process.send(ADD, np.ascontiguousarray(clauses, np.int32).tobytes())
+        (ends,) = np.nonzero(clauses == 0)
+        self.clauses += len(ends)
+        start = 0
+        while start < len(clauses):
+            place = int(np.searchsorted(ends, start + MOST_SENT))
+            end = int(ends[min(place, len(ends) - 1)]) + 1
+            self._process.send(ADD, np.ascontiguousarray(clauses[start:end], np.int32).tobytes())
+            start = end
+            if start < len(clauses):
+                self.look_around()
 
     def add_clause(self, literals: Sequence[int]) -> None:
         self.clauses += 1

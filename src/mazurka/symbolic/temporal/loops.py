@@ -20,6 +20,13 @@ Conversely, such a path visits one of its finitely many states infinitely often;
 one visit, and wait for the first later visit by which every literal has held since.
 
 A frame that is no transition leaves all of these as they are.
+
+**Runs that come to rest.**  A thread of the program that does not move where none can will never
+move again.  So if no path has a move of the program behind its first n transitions, its state does
+not change from there on, and what is left is the automaton: with q states, and j literals of
+justice, a bad state that can be reached at all is reached within q * (j + 2) transitions more.  On
+a shortest path no state occurs twice: there are up to q of them before one is saved; afterwards the
+copy stays, `met` only grows, in up to j + 1 steps, and each time there are up to q again.
 """
 
 from __future__ import annotations
@@ -27,7 +34,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from mazurka.search.result import LASSO
-from mazurka.symbolic.circuit import Circuit
+from mazurka.symbolic.circuit import Circuit, Rest
 from mazurka.symbolic.environment import Latch
 from mazurka.symbolic.temporal.runs import FairRuns
 
@@ -40,6 +47,8 @@ class LoopCircuit(Circuit):
     """The position of the latch among those behind the state: whether the loop has begun."""
     claim: int
     """The thread whose moves are the automaton's."""
+    rest: Rest
+    """How to tell that all runs have come to rest."""
 
 
 def close_loops(runs: FairRuns) -> LoopCircuit:
@@ -72,4 +81,6 @@ def close_loops(runs: FairRuns) -> LoopCircuit:
         "inputs": (*circuit.inputs, save),
         "bad": {LASSO: closed},
     }
-    return LoopCircuit(**given, saved=0, claim=runs.claim)
+    states = len(circuit.bits.layout.starts[runs.claim])
+    rest = Rest(runs.moving, states * (len(runs.justice) + 2))
+    return LoopCircuit(**given, saved=0, claim=runs.claim, rest=rest)

@@ -59,6 +59,8 @@ class FairRuns:
     justice: tuple[int, ...]
     claim: int
     """The number of the thread that is the automaton."""
+    moving: int
+    """A literal: another thread moves.  Where none does, none ever will."""
 
 
 def encode_runs(
@@ -123,7 +125,8 @@ class _Runs:
             choices=dict(encoder.choices),
             idles=True,
         )
-        return FairRuns(circuit, self._find_justice(movers), self.claimed.thread)
+        moving = graph.some(movers.values())
+        return FairRuns(circuit, self._find_justice(movers), self.claimed.thread, moving)
 
     def _encode_claim(self) -> list[tuple[int, StepRecord]]:
         """The automaton's steps, with where they can be taken."""

@@ -19,7 +19,7 @@ from mazurka.search import Move, Observer, SearchOptions, SearchResult, Violatio
 from mazurka.search.result import LASSO
 from mazurka.symbolic.bdd import DiagramSearch
 from mazurka.symbolic.bmc import CircuitSearch, SearchSubject
-from mazurka.symbolic.circuit import Circuit
+from mazurka.symbolic.circuit import Circuit, Rest
 from mazurka.symbolic.induction import InductionSearch
 from mazurka.symbolic.options import UNROLLED
 from mazurka.symbolic.partition import Partition
@@ -73,6 +73,13 @@ class RunsOfFormula(SearchSubject):
         if start is None:
             raise InternalError("a loop of the circuit has no beginning")
         return self.confirm([move for move in path if move.thread != circuit.claim], start)
+
+    def find_rest(self, circuit: Circuit) -> Rest:
+        assert isinstance(circuit, LoopCircuit)
+        return circuit.rest
+
+    def describe_bound(self, many: str) -> str:
+        return f"some run goes on for more than {many}"
 
     def confirm(self, moves: Sequence[Move], start: int) -> Violation:
         """The violation by a lasso whose loop begins behind so many moves, if it is one."""
