@@ -70,11 +70,13 @@ def known_processors() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def nothing_unseen(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def nothing_unseen(request: pytest.FixtureRequest) -> Iterator[None]:
     """Let explorations tell what the search itself finds, unless a test is about what it may not
     see: mutants lose failures, and runs take time."""
-    if request.node.get_closest_marker("unseen") is None:
-        monkeypatch.setattr(unseen, "MOST_RUNS", 0)
+    with pytest.MonkeyPatch.context() as patch:
+        if request.node.get_closest_marker("unseen") is None:
+            patch.setattr(unseen, "MOST_RUNS", 0)
+        yield
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

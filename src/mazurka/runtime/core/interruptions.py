@@ -17,7 +17,6 @@ import os
 import sys
 from _thread import get_ident
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
@@ -81,6 +80,9 @@ class Run(Protocol):
     def point(self, operation: RealOperation) -> None:
         """Stand before an operation; come back when it is this thread's turn to perform it."""
 
+    def do_aside(self, action: Callable[..., Any], *arguments: Any) -> Any:
+        """Let the running thread do something that is not the program's doing."""
+
 
 class Interruption(Protocol):
     """What is to happen in the middle of the code of some thread."""
@@ -96,7 +98,19 @@ def interrupt(run: Run, task: Task, interruption: Interruption) -> None:
         sys.settrace(trace)
 
 
-@lru_cache(maxsize=4096)
+class TracedCode(NamedTuple):
+    """What is known of some code in which a thread may be left."""
+
+    file: str
+    function: str
+    touching: frozenset[int]
+    """The instructions that may touch what others can reach."""
+
+
+_known: dict[CodeType, TracedCode | None] = {}
+MOST_KNOWN = 10_000
+
+
 def find_touching(code: CodeType) -> frozenset[int]:
     """Find the instructions of observed code that may touch what others can reach."""
     found = []
@@ -112,10 +126,29 @@ def find_touching(code: CodeType) -> frozenset[int]:
     return frozenset(found)
 
 
-def is_traced(run: Run, code: CodeType) -> bool:
-    """Whether a thread may be left inside some code that it enters now: in observed code, while
-    the thread does what the program says."""
-    return run.ident == get_ident() and is_observed(code)
+def find_code(run: Run, code: CodeType) -> TracedCode | None:
+    """Return what is known of code that a thread enters; None where it cannot be left there: in
+    code that is not observed, and while the thread does not do what the program says.
+
+    To find that out is not the program's doing: the thread may be about to be left, and what it
+    runs for us is not to be observed.
+    """
+    if run.ident != get_ident():
+        return None
+    try:
+        return _known[code]
+    except KeyError:
+        if len(_known) >= MOST_KNOWN:
+            _known.clear()
+        found: TracedCode | None = run.do_aside(_look_at, code)
+        _known[code] = found
+        return found
+
+
+def _look_at(code: CodeType) -> TracedCode | None:
+    if not is_observed(code):
+        return None
+    return TracedCode(os.path.basename(code.co_filename), code.co_qualname, find_touching(code))
 
 
 class Survey:
@@ -138,7 +171,7 @@ class Survey:
             return None
 
         def enter(frame: FrameType, event: str, argument: Any) -> Trace | None:
-            if not is_traced(run, frame.f_code):
+            if find_code(run, frame.f_code) is None:
                 return None
             frame.f_trace_lines, frame.f_trace_opcodes = False, True
             return look
@@ -156,12 +189,12 @@ class Survey:
         if last is not None and last[0] == run.steps:
             self.found.append(last[1])
         code, offset = frame.f_code, frame.f_lasti
-        if offset not in find_touching(code):
+        known = _known.get(code)
+        if known is None or offset not in known.touching:
             return
         visit = self._visits[code, offset] = self._visits.get((code, offset), 0) + 1
         if run.pending.count(None) < len(run.pending) - 1:
-            file = os.path.basename(code.co_filename)
-            place = Instruction(task.path, file, code.co_qualname, offset, visit)
+            place = Instruction(task.path, known.file, known.function, offset, visit)
             self._last = run.steps, place
 
 
@@ -180,10 +213,10 @@ class LeaveAt:
         self.is_reached, self._visits = False, 0
 
         def enter(frame: FrameType, event: str, argument: Any) -> Trace | None:
-            code = frame.f_code
-            if code.co_qualname != at.function or not is_traced(run, code):
+            if frame.f_code.co_qualname != at.function:
                 return None
-            if os.path.basename(code.co_filename) != at.file:
+            known = find_code(run, frame.f_code)
+            if known is None or known.file != at.file:
                 return None
             frame.f_trace_lines, frame.f_trace_opcodes = False, True
             return look

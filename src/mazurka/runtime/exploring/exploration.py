@@ -182,9 +182,10 @@ class Exploration:
     def may_miss(self, explored: Explored) -> bool:
         """Whether to look for failures that a search has not seen, which has found none.
 
-        Where modules are left out, these are accepted.
+        That takes one preemption.  Where modules are left out, these are accepted.
         """
-        wanted = not (self.options.sampled or self.options.leave_out)
+        options = self.options
+        wanted = options.bound != 0 and not (options.sampled or options.leave_out)
         return wanted and explored.complete and not explored.failures
 
     def look_for_unseen(self, program: ObservedProgram, explored: Explored) -> Unseen | None:

@@ -10,7 +10,7 @@ This proves nothing: one switch is tried, at some places, behind the shortest wa
 claim of a verdict is the search's own.  But it depends on nothing that the search depends on,
 neither on the catalogue of what code does to its arguments nor on which places threads share.
 
-Which instructions, and how many runs: every thread in turn goes first, as far as it can.
+Which instructions, and how many runs: every thread in turn goes first, wherever a switch is free.
 `interruptions.Survey` notes the instructions that it comes to while others are there.  They are
 tried in an order in which those come first that have been tried least often in other threads, or at
 earlier visits, until `MOST_RUNS` runs or `MOST_INSTRUCTIONS` instructions.  Both are counts, so
@@ -50,12 +50,18 @@ class Unseen:
 
 
 class GoFirst(Decider):
-    """Lets one thread go on while it can; where it pauses, all others go on as far as they can."""
+    """Lets one thread go first where the switch is free, and all others where it pauses.
+
+    So a run has one preemption, that of the pause: a switch which a search with a bound of one has
+    not left out.
+    """
 
     def __init__(self, first: int, options: RunOptions) -> None:
         self._first = first
         self._options = options
         self.schedule: list[int] = []
+        self.has_switched = False
+        """Whether anybody has gone on while the thread paused."""
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
         if len(self.schedule) >= self._options.max_steps:
@@ -70,12 +76,11 @@ class GoFirst(Decider):
         giving = find_giving_way(pending, enabled)
         ready = [thread for thread in enabled if thread not in giving]
         first = self._first
-        if first in ready and isinstance(pending[first], Pause):
+        if isinstance(pending[first] if first < len(pending) else None, Pause):
             others = [thread for thread in ready if thread != first]
-            if not others:
-                return first
-            return choose_without_preemption(pending, others, last)
-        if first in ready:
+            self.has_switched = self.has_switched or bool(others)
+            return choose_without_preemption(pending, others, last) if others else first
+        if first in ready and last not in ready:
             return first
         return choose_without_preemption(pending, enabled, last)
 
@@ -89,7 +94,8 @@ def find_unseen(program: ObservedProgram, options: RunOptions) -> Unseen | None:
     while len(surveys) < min(len(paths), MOST_THREADS):
         thread = next(number for number in sorted(paths) if number not in surveys)
         survey = surveys[thread] = Survey(paths[thread])
-        _run(program, GoFirst(thread, options), survey)
+        if _run(program, GoFirst(thread, options), survey):
+            survey.found.clear()  # to be traced makes a difference to it
         paths.update({task.number: task.path for task in session.current.tasks if task})
     average = sum(survey.count for survey in surveys.values()) / len(surveys)
     candidates = [(thread, one) for thread, survey in surveys.items() for one in survey.found]
@@ -98,7 +104,7 @@ def find_unseen(program: ObservedProgram, options: RunOptions) -> Unseen | None:
             break
         decider = GoFirst(thread, options)
         failures = _run(program, decider, LeaveAt(at))
-        if failures:
+        if failures and decider.has_switched:
             return Unseen(failures[0], at, tuple(decider.schedule))
     return None
 
@@ -140,9 +146,14 @@ def _sort(candidates: Sequence[tuple[int, Instruction]]) -> list[tuple[int, Inst
 def _run(
     program: ObservedProgram, decider: Decider, interruption: LeaveAt | Survey
 ) -> list[Failed]:
-    """Run a test once with an interruption, and return how it fails."""
+    """Run a test once with an interruption, and return how it fails.
+
+    A loop that waits is no failure here: rewritten instructions tell of a change before they make
+    it, so a thread that is left in between has others wait for a change that is still to come.
+    """
     with program.interrupted_by(interruption):
-        return program.run(decider).failures
+        failures = program.run(decider).failures
+    return [failed for failed in failures if failed.kind != "livelock"]
 
 
 def _is_late(options: RunOptions) -> bool:

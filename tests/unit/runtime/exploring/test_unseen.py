@@ -183,7 +183,7 @@ def test_the_report_says_where_the_thread_is_left(tmp_path: Path) -> None:
     assert "needs a switch where nothing shared is seen to be used" in result.scope
     report = " ".join(result.report(width=100).split())
     assert "unseen access: Thread-1 (add) is left in the middle of line" in report
-    assert "Thread-2 (add) run meanwhile" in report
+    assert "Thread-2 (add) runs meanwhile" in report
     assert "goes on here" in report
     assert result.violation is not None
     assert "lost" in result.violation.message
