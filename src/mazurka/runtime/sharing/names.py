@@ -143,10 +143,15 @@ class Names:
         self.restart()
 
     def restart(self) -> None:
-        """Forget the run, and what it has changed in objects that are older."""
+        """Forget the run, and what it has changed in objects that are older.
+
+        An object that it was the first to meet it may have made itself: a node of a list in C, say.
+        If a later run meets it, it is compared with what it was then.
+        """
         older_state.put_back(self.objects.get)
         for thing in older_in_c.put_back():
-            unobserved.lose(self._pinned[id(thing)][1] if self.is_pinned(thing) else thing)
+            if id(thing) not in self._fresh:
+                unobserved.lose(self._pinned[id(thing)][1] if self.is_pinned(thing) else thing)
         if self.objects and (self._fresh or self._tried):
             self._count_pins_in_vain()
         self.objects.clear()
