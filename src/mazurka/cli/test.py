@@ -233,6 +233,8 @@ def explore_one(
         return Result(input=found.test.name, verdict=ERROR, error=found.problem)
     progress = ExplorationProgress()
     options = override_options(found.options or ExploreOptions(), given).with_seed()
+    if cluster is not None:
+        cluster, options = cluster.choose(options)
     try:
         with silent(), found.surroundings():
             if cluster is not None:

@@ -10,6 +10,7 @@ import tempfile
 import threading
 from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -226,6 +227,27 @@ def interrupts_elsewhere() -> None:
     kept_update()
     if os.getpid() != HERE:
         raise KeyboardInterrupt
+
+
+@pytest.mark.usefixtures("without_scouting")
+def test_an_interrupt_while_a_process_is_forked_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Python ignores what functions raise that are called after a fork (`os.register_at_fork`)."""
+    kind = multiprocessing.context.ForkProcess
+    start, begun = kind.start, []
+
+    def start_interrupted(process: multiprocessing.context.ForkProcess) -> None:
+        start(process)
+        begun.append(process)
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(kind, "start", start_interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        mazurka.explore(kept_update, workers=2)
+    assert len(begun) == 1
+    assert multiprocessing.active_children() == []
 
 
 @pytest.mark.usefixtures("without_scouting")

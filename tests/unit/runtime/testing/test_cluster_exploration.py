@@ -234,8 +234,8 @@ def test_tests_that_change_files_are_left_to_one_process(file: Path) -> None:
 
 @pytest.mark.parametrize("strategy", ["algorithm2", "optimal-dpor", "random"])
 def test_strategies_that_cannot_be_divided_are_refused(strategy: str) -> None:
-    request = ClusterRequest("auto", 2, "test_some.py", {})
-    with pytest.raises(OptionError, match="add --strategy source-dpor"):
+    request = ClusterRequest("auto", 2, "test_some.py", {"strategy": strategy})
+    with pytest.raises(OptionError, match="choose source-dpor, dpor or sleep-sets, or leave"):
         request.refuse(ExploreOptions(strategy=strategy))
 
 
@@ -251,10 +251,24 @@ def test_without_a_strategy_one_is_chosen_that_can_be_divided(
 
 
 @pytest.mark.parametrize(
-    "options", [ExploreOptions(preemptions=1), ExploreOptions(timeouts="last-resort")]
+    ("options", "what"),
+    [
+        (ExploreOptions(preemptions=1), "--preemptions 1"),
+        (ExploreOptions(timeouts="last-resort"), "--timeouts last-resort"),
+    ],
 )
-def test_a_bound_that_somebody_has_chosen_is_kept(file: Path, options: ExploreOptions) -> None:
+def test_a_bound_that_somebody_has_chosen_is_kept(
+    file: Path, options: ExploreOptions, what: str
+) -> None:
     (found,) = collect(f"{file.name}::test_holds")
     request = ClusterRequest("auto", 2, f"{file.name}::test_holds", {})
-    with pytest.raises(OptionError, match="add --strategy source-dpor"):
+    with pytest.raises(OptionError, match=f"{what} leaves some out"):
         explore_on_cluster(request, found.test, options)
+
+
+def test_a_test_that_one_process_has_done_needs_no_cluster(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exploration, "SCOUTING", 300)
+    found = explore(file, "test_holds", "source-dpor", HereExploration)
+    assert (found.verdict, found.notes) == (HOLDS, (exploration.NOT_NEEDED,))

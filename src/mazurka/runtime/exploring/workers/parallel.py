@@ -26,8 +26,10 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from multiprocessing.connection import Connection, wait
+from typing import TYPE_CHECKING
 
 from mazurka.errors import MazurkaError
+from mazurka.interrupts import interrupts_come_later
 from mazurka.runtime.exploring.observed_program import ObservedProgram, RelearnError
 from mazurka.runtime.exploring.workers.lessons import Common, UnshareableError
 from mazurka.runtime.exploring.workers.process import LEVEL, SEARCH, WorkerReport, WorkerTask, serve
@@ -37,6 +39,9 @@ from mazurka.stateless import iterative
 from mazurka.stateless.bounded.algorithm2 import Algorithm2
 from mazurka.stateless.explored import Explored, Failing, Level, run_limit
 from mazurka.stateless.runs import OutOfTime, Runnable
+
+if TYPE_CHECKING:
+    from multiprocessing.context import ForkContext
 
 LOOK_EVERY = 0.1
 THREADS_END = 1.0
@@ -86,22 +91,28 @@ class Crew:
         self._processes: list[multiprocessing.process.BaseProcess] = []
         try:
             for index in range(size):
-                ours, theirs = context.Pipe()
-                self._lines.append(ours)
-                process = context.Process(
-                    target=serve,
-                    args=(task, index, theirs, tuple(self._lines)),
-                    name=f"mazurka-{index + 1}",
-                    daemon=True,
-                )
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", DeprecationWarning)
-                    process.start()
-                self._processes.append(process)
-                theirs.close()
+                # An interrupt that comes while the system forks would be raised in one of the
+                # functions that Python calls then, and ignores what they raise.
+                with interrupts_come_later():
+                    self._start(context, task, index)
         except BaseException:
             self.dismiss()
             raise
+
+    def _start(self, context: ForkContext, task: WorkerTask, index: int) -> None:
+        ours, theirs = context.Pipe()
+        self._lines.append(ours)
+        process = context.Process(
+            target=serve,
+            args=(task, index, theirs, tuple(self._lines)),
+            name=f"mazurka-{index + 1}",
+            daemon=True,
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            process.start()
+        self._processes.append(process)
+        theirs.close()
 
     def __enter__(self) -> Crew:
         return self

@@ -56,6 +56,7 @@ from mazurka.stateless.runs import OutOfTime, Runnable
 
 DIVIDED = ("source-dpor", "dpor", "sleep-sets")
 """The strategies whose runs can be shared out."""
+NOT_NEEDED = "explored by one process, which was done before a cluster was needed"
 SCOUTING = 300
 """Runs that this process does before others are asked."""
 ROUNDS = 200
@@ -72,6 +73,13 @@ class ClusterRequest:
     given: Mapping[str, Any]
     """The options of the command line, without those of the cluster."""
 
+    def choose(self, options: ExploreOptions) -> tuple[ClusterRequest, ExploreOptions]:
+        """Choose a strategy whose runs can be shared out, where nobody has chosen one."""
+        if not self.leaves_open(options):
+            return self, options
+        given = {**self.given, "strategy": DIVIDED[0]}
+        return replace(self, given=given), replace(options, strategy=DIVIDED[0])
+
     def leaves_open(self, options: ExploreOptions) -> bool:
         """Whether nobody has chosen a strategy, or what only the usual one has."""
         return (
@@ -83,10 +91,17 @@ class ClusterRequest:
 
     def refuse(self, options: ExploreOptions) -> None:
         if options.strategy not in DIVIDED:
+            or_else = "or leave --cluster out (--workers N uses the processors of this machine)"
+            if "strategy" not in self.given and options.strategy == ExploreOptions.strategy:
+                bound = isinstance(options.preemptions, int)
+                what = f"--preemptions {options.preemptions}" if bound else "--timeouts last-resort"
+                raise OptionError(
+                    f"--cluster runs all executions, and {what} leaves some out: leave that out,"
+                    f" {or_else}"
+                )
             raise OptionError(
-                f"--cluster shares out the runs of a search without a bound, and {options.strategy}"
-                f" is none whose runs can be shared out: add --strategy {DIVIDED[0]}, or"
-                " leave --cluster out (--workers N uses the processors of this machine)"
+                f"--cluster cannot share out the runs of --strategy {options.strategy}: choose"
+                f" {', '.join(DIVIDED[:-1])} or {DIVIDED[-1]}, {or_else}"
             )
         if options.executions is not None:
             raise OptionError("--cluster takes no --executions; limit the time with --seconds")
@@ -99,12 +114,8 @@ def explore_on_cluster(
     progress: Progress | None = None,
     since: float | None = None,
 ) -> Result:
-    """Explore a test, by one process where a cluster cannot (`exploring.entry.explore_test`).
-
-    Where nobody has chosen a strategy, it is one whose runs can be shared out."""
-    if request.leaves_open(options):
-        options = replace(options, strategy=DIVIDED[0])
-        request = replace(request, given={**request.given, "strategy": DIVIDED[0]})
+    """Explore a test, by one process where a cluster cannot (`exploring.entry.explore_test`)."""
+    request, options = request.choose(options)
     result = begin_result(test, options)
     started = time.perf_counter() if since is None else since
     with show_warnings_once():
@@ -166,6 +177,8 @@ class ClusterExploration(SharedOut):
     def run(self) -> None:
         self.control(self.scout)
         if self.result.limits or self.result.error is not None or self.has_concluded:
+            if self.result.error is None:
+                self.result.notes += (NOT_NEEDED,)
             return
         if self.changes_files:
             raise UnshareableError("it changes files")
