@@ -16,9 +16,10 @@ A location names file, line, column and function.  The column is that of the sta
 character, or of a call's closing parenthesis; it is left out where that is in another line, which
 means the first place in the line that fits.
 
-An assumption is evaluated before its statement.  So a statement of several steps has one, before
-the first of them, although other threads may move in between: the format cannot say that, and a
-second one would ask for another execution of the statement.
+An assumption is evaluated before its statement, that of a loop before its first round.  So a
+statement of several steps has one, before the first of them, although other threads may move in
+between: the format cannot say that, and a second one would ask for another execution of the
+statement.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from pathlib import Path
 from typing import Protocol
 
 from mazurka.errors import MazurkaError
+from mazurka.ir.expressions import Choice
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.program import IDLE, Edge, Fault, Kind, Program, Span
 from mazurka.report.outputs import refuse_to_overwrite, write
@@ -65,6 +67,8 @@ class Positioned(Protocol):
     def function(self) -> str: ...
     @property
     def statement(self) -> Span: ...
+    @property
+    def loops(self) -> bool: ...
 
 
 @dataclass(frozen=True)
@@ -191,7 +195,7 @@ class WitnessWriter:
         for number, edge in zip(step.edges, edges, strict=True):
             values = [a.value for a in step.accesses if a.edge == number and a.write]
             if edge.kind is Kind.CHOOSE and NONDETERMINISTIC in edge.text and values:
-                given = (f"\\result == {values[-1]}", "acsl_expression")
+                given = (f"\\result == {_name_choice(edge, values[-1])}", "acsl_expression")
                 yield self.place("function_return", step.thread, edge, given)
         created = self.find_created(step, before)
         if created:
@@ -203,13 +207,13 @@ class WitnessWriter:
 
     def begins_statement(self, thread: int, number: int) -> bool:
         """Whether a thread begins a statement with this edge: it has taken none of the statement's
-        edges, or this one a second time."""
+        edges, or this one a second time.  A loop begins once, though its head runs again."""
         edge = self.program.edges[number]
         position = self.positions.get(edge.span)
         start = edge.span if position is None else position.statement
         taken = self.begun.setdefault((thread, start.file, start.line, start.column), set())
         again = number in taken
-        begins = again or not taken
+        begins = not taken or (again and not (position is not None and position.loops))
         if again:
             taken.clear()
         taken.add(number)
@@ -249,3 +253,9 @@ class WitnessWriter:
         function = function if position is None else position.function
         number = self.numbers.setdefault(thread, len(self.numbers))
         return Waypoint(kind, number, line, column, Path(span.file).name, function, constraint)
+
+
+def _name_choice(edge: Edge, value: int) -> int:
+    """The number that was chosen; a cell holds unsigned ones of 64 bits as signed ones."""
+    unsigned = any(store.value == Choice() for store in edge.stores)
+    return value + (1 << 64) if unsigned and value < 0 else value

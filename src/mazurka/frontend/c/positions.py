@@ -22,6 +22,8 @@ class SourcePosition(NamedTuple):
     function: str
     statement: Span
     """Its beginning; column 0 where that is not known."""
+    loops: bool = False
+    """Whether the place is the head of a loop, which is run again without a new beginning."""
 
 
 def find_positions(path: str | Path, reading: Reading) -> Mapping[Span, SourcePosition]:
@@ -30,25 +32,30 @@ def find_positions(path: str | Path, reading: Reading) -> Mapping[Span, SourcePo
     for function in read_unit(path, reading).functions.values():
         if function.defined:
             found.setdefault(function.span, SourcePosition(function.name, function.span))
-            _note(function.read(), function.name, function.span, found)
+            _note(function.read(), SourcePosition(function.name, function.span), found)
     return found
 
 
-def _note(node: object, function: str, statement: Span, found: dict[Span, SourcePosition]) -> None:
+def _note(
+    node: object, here: SourcePosition, found: dict[Span, SourcePosition], *, head: bool = False
+) -> None:
+    """Note where the parts of a node are; `head`: it belongs to the head of a loop."""
     if isinstance(node, tuple):
         for each in node:
-            _note(each, function, statement, found)
+            _note(each, here, found, head=head)
     elif isinstance(node, tree.Variable):
         if node.local and node.initial is not None:
-            _note(node.initial, function, statement, found)
+            _note(node.initial, here, found)
     elif isinstance(node, tree.SyntaxNode):
-        if isinstance(node, tree.Statement) and not isinstance(node, tree.Compound):
-            statement = node.span
-            if isinstance(node, tree.If | tree.LoopStatement | tree.Switch):
-                statement = Span(statement.file, statement.line)  # the tree has the test's column
-        found[node.span] = SourcePosition(function, statement)
+        if isinstance(node, tree.Statement) and not isinstance(node, tree.Compound) and not head:
+            start, loops = node.span, isinstance(node, tree.LoopStatement)
+            if loops or isinstance(node, tree.If | tree.Switch):
+                start = Span(start.file, start.line)  # the tree has the test's column
+            here = SourcePosition(here.function, start, loops)
+        found[node.span] = here
         if isinstance(node, tree.Name):
             return  # its variable has been initialized elsewhere
         for each in fields(node):
             if each.name not in ("span", "type", "text"):
-                _note(getattr(node, each.name), function, statement, found)
+                inside = isinstance(node, tree.LoopStatement) and each.name != "body"
+                _note(getattr(node, each.name), here, found, head=inside or head)
