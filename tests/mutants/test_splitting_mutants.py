@@ -11,14 +11,14 @@ from mazurka.ir.values import evaluation, facts, splitting
 from mazurka.ir.values.splitting import Judge, SplitPart
 from tests.unit.ir.splitting_cases import find_mistake
 
-original = splitting.split
+original, partition = splitting.split, splitting.partition
 
 
 def forget_otherwise(
     condition: Expr, outcome: bool, subject: Expr, points: Sequence[int], judge: Judge
 ) -> Iterator[SplitPart]:
     if isinstance(condition, Conditional):
-        taken = splitting.keep_points(condition.test, True, subject, points, judge)
+        taken, _ = splitting.partition(condition.test, subject, points, judge)
         return original(condition.then, outcome, subject, taken, judge)
     return original(condition, outcome, subject, points, judge)
 
@@ -47,7 +47,26 @@ def test_mutants_are_caught(monkeypatch: pytest.MonkeyPatch, mutant: object) -> 
     assert any(find_mistake(seed) for seed in range(120))
 
 
-def test_a_subset_of_the_values_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    keep = splitting.keep_points
-    monkeypatch.setattr(evaluation, "keep_points", lambda *given: keep(*given)[:1])
+def swap_sides(
+    condition: Expr, subject: Expr, points: Sequence[int], judge: Judge
+) -> tuple[Sequence[int], Sequence[int]]:
+    return partition(condition, subject, points, judge)[::-1]
+
+
+def keep_one(
+    condition: Expr, subject: Expr, points: Sequence[int], judge: Judge
+) -> tuple[Sequence[int], Sequence[int]]:
+    taken, refused = partition(condition, subject, points, judge)
+    return taken[:1], refused[:1]
+
+
+def trust_all(
+    condition: Expr, subject: Expr, points: Sequence[int], judge: Judge
+) -> tuple[Sequence[int], Sequence[int]]:
+    return partition(condition, subject, points, lambda expr: True)
+
+
+@pytest.mark.parametrize("mutant", [swap_sides, keep_one, trust_all])
+def test_mutants_of_partitions_are_caught(monkeypatch: pytest.MonkeyPatch, mutant: object) -> None:
+    monkeypatch.setattr(evaluation, "partition", mutant)
     assert any(find_mistake(seed) for seed in range(120))

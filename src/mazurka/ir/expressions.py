@@ -145,7 +145,14 @@ def walk(expr: Expr) -> Iterator[Expr]:
     while waiting:
         found = waiting.pop()
         yield found
-        waiting.extend(children(found)[::-1])
+        kind = type(found)
+        if kind is Binary:  # most are of these three kinds
+            waiting.append(found.right)  # type: ignore[union-attr]
+            waiting.append(found.left)  # type: ignore[union-attr]
+        elif kind is Load:
+            waiting.append(found.address)  # type: ignore[union-attr]
+        elif kind is not Const:
+            waiting.extend(children(found)[::-1])
 
 
 def negate(expr: Expr) -> Expr:

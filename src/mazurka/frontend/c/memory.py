@@ -39,6 +39,7 @@ from mazurka.frontend.c.values import (
     Scalar,
     SizedRow,
     choose_by_row,
+    compare_address,
     find_root,
 )
 from mazurka.frontend.kit.arithmetic import binary, both, conditional, either
@@ -108,11 +109,19 @@ def find_flags(low: CLowering, place: ObjectPlace) -> list[tuple[Expr, Expr]]:
         return []
     by_distance: dict[int, list[tuple[int, int]]] = {}
     for first, last, flags in low.machine.expected.watched:
-        by_distance.setdefault(flags - first, []).append((first, last - 1))
+        known = by_distance.setdefault(flags - first, [])
+        if known and _holds_nothing(low.machine, known[-1][1] + 1, first):
+            first = known.pop()[0]
+        known.append((first, last - 1))
     return [
         (is_among(address, objects), binary("add", address, Const(distance)))
         for distance, objects in by_distance.items()
     ]
+
+
+def _holds_nothing(machine: CProgram, first: int, last: int) -> bool:
+    """Whether no pointer can be followed to the cells from the first up to the last."""
+    return first <= last and all(each is None for each in machine.expected.memory[first:last])
 
 
 def _shift(address: Expr, distance: int) -> Expr:
@@ -304,11 +313,11 @@ def is_among(address: Expr, intervals: list[tuple[int, int]]) -> Expr:
     if len(intervals) == 1:
         low, high = intervals[0]
         if low == high:
-            return binary("eq", address, Const(low))
-        return both(binary("ge", address, Const(low)), binary("le", address, Const(high)))
+            return compare_address("eq", address, low)
+        return both(compare_address("ge", address, low), compare_address("le", address, high))
     middle = len(intervals) // 2
     return conditional(
-        binary("lt", address, Const(intervals[middle][0])),
+        compare_address("lt", address, intervals[middle][0]),
         is_among(address, intervals[:middle]),
         is_among(address, intervals[middle:]),
     )

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from mazurka.frontend.c.types import CType
-from mazurka.frontend.kit.arithmetic import binary, both, conditional
+from mazurka.frontend.kit.arithmetic import binary, both, conditional, element
+from mazurka.frontend.kit.shapes import MOST_CELLS
 from mazurka.ir.expressions import ZERO, Binary, Const, Element, Expr, Load
 
 NOWHERE = 1 << 44
@@ -36,6 +37,30 @@ class Scalar:
     @property
     def constant(self) -> int | None:
         return self.expr.value if isinstance(self.expr, Const) else None
+
+
+def compare_address(operator: str, address: Expr, bound: int) -> Expr:
+    """Compare an address with a constant, in as few words as possible: such comparisons stand by
+    the hundred in the checks of one access."""
+    base, offset = strip_address(address)
+    return binary(operator, base, Const(bound - offset))
+
+
+def strip_address(address: Expr) -> tuple[Expr, int]:
+    """An expression for the same address, and what has to be added to it.
+
+    An address inside of a part of memory from here on (`CLowering.in_memory`) is what it is made
+    of; nothing that is compared is so large that sums of it would wrap around."""
+    match address:
+        case Binary("add", inner, Const(offset)) if not isinstance(inner, Const):
+            base, before = strip_address(inner)
+            return base, before + offset
+        case Element(Const(first), Binary("sub", inner, Const(least)), length, 1) if (
+            first == least and length == MOST_CELLS
+        ):
+            return inner, 0
+        case _:
+            return address, 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +88,15 @@ class ObjectRow:
 
     def position(self, address: Expr) -> Expr:
         """Which of the objects an address inside the row belongs to."""
-        return binary("div", binary("sub", address, Const(self.first)), Const(self.stride))
+        return binary("div", self._distance(address), Const(self.stride))
+
+    def _distance(self, address: Expr) -> Expr:
+        base, offset = strip_address(address)
+        return binary("sub", base, Const(self.first - offset))
 
     def offset(self, address: Expr) -> Expr:
         """How far an address inside the row is behind the beginning of its object."""
-        distance = binary("sub", address, Const(self.first))
+        distance = self._distance(address)
         return distance if self.count == 1 else binary("rem", distance, Const(self.stride))
 
     def at(self, position: Expr, offset: int = 0) -> Expr:
@@ -77,17 +106,18 @@ class ObjectRow:
     def _along(self, start: int, position: Expr) -> Expr:
         if self.count == 1:
             return Const(start)
-        return Element(Const(start), position, self.count, self.stride)
+        return element(Const(start), position, self.count, self.stride)
 
     def includes(self, address: Expr) -> Expr:
         """Whether an address is in the row."""
-        low, high = Const(self.first), Const(self.last)
-        return both(binary("ge", address, low), binary("le", address, high))
+        return both(
+            compare_address("ge", address, self.first), compare_address("le", address, self.last)
+        )
 
     def begins(self, address: Expr) -> Expr:
         """Whether an address is that of one of the objects, not of a part of it."""
         if self.count == 1:
-            return binary("eq", address, Const(self.first))
+            return compare_address("eq", address, self.first)
         return both(self.includes(address), binary("eq", self.offset(address), ZERO))
 
 
@@ -133,7 +163,7 @@ def choose_by_row(
         return conditional(rows[0].includes(address), found(rows[0]), otherwise)
     middle = len(rows) // 2
     return conditional(
-        binary("lt", address, Const(rows[middle].first)),
+        compare_address("lt", address, rows[middle].first),
         choose_by_row(rows[:middle], address, found, otherwise),
         choose_by_row(rows[middle:], address, found, otherwise),
     )

@@ -28,7 +28,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mazurka.errors import MazurkaError, UnsupportedError
-from mazurka.ir.expressions import Binary, Conditional, Const, Convert, Expr, Unary, children, walk
+from mazurka.ir.expressions import (
+    Binary,
+    Conditional,
+    Const,
+    Convert,
+    Expr,
+    Load,
+    Unary,
+    children,
+    walk,
+)
 from mazurka.ir.program import Assign, Cell, Edge, Program, Role, Span, split_lines
 from mazurka.ir.values.counters import bound_counters, find_causes
 from mazurka.ir.values.evaluation import EMPTY, MOST_ADDRESSES, MOST_POINTS, Lookup, ValueSet
@@ -251,7 +261,14 @@ def refuse_overflow(
 
 
 def _at_risk(expr: Expr) -> bool:
-    return any(isinstance(e, Binary | Unary) and e.operator in _SYMBOLS for e in walk(expr))
+    """Whether there is an operator in an expression whose result might not fit."""
+    match expr:
+        case Const() | Load(Const()):
+            return False
+        case Binary(operator) | Unary(operator) if operator in _SYMBOLS:
+            return True
+        case _:
+            return any(map(_at_risk, children(expr)))
 
 
 def _refuse(program: Program, edge: Edge, facts: Facts) -> None:

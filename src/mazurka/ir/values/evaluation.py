@@ -30,7 +30,7 @@ from mazurka.ir.expressions import (
     Unary,
 )
 from mazurka.ir.values.intervals import LARGEST, SMALLEST, Bounds, binary_bounds, fits, unary_bounds
-from mazurka.ir.values.splitting import find_subject, keep_points
+from mazurka.ir.values.splitting import find_subject, partition
 
 MOST_POINTS = 64
 """The largest size up to which sets of numbers are exact."""
@@ -225,18 +225,18 @@ def evaluate(expr: Expr, lookup: Lookup, choices: int = 1, saturate: bool = Fals
         return apply_binary(expr.operator, first, second, saturate)
     match expr:  # the kinds above are most; patterns take longer to match than they to evaluate
         case Conditional(test, then, otherwise):
-            outcome = evaluate(test, lookup, choices, saturate)
-            if outcome.is_empty:
-                return EMPTY
-            known = truth_of(outcome)
-            if known is not None:
-                return evaluate(then if known else otherwise, lookup, choices, saturate)
             subject = find_subject(test)
             if subject is not None:
                 values = evaluate(subject, lookup, choices, saturate)
                 if values.points is not None and len(values.points) <= MOST_POINTS:
                     given = _GivenValues(subject, lookup, choices, saturate)
                     return given.evaluate(expr, values.points)
+            outcome = evaluate(test, lookup, choices, saturate)
+            if outcome.is_empty:
+                return EMPTY
+            known = truth_of(outcome)
+            if known is not None:
+                return evaluate(then if known else otherwise, lookup, choices, saturate)
             first = evaluate(then, lookup, choices, saturate)
             second = evaluate(otherwise, lookup, choices, saturate)
             return first.join(second, MOST_ADDRESSES)
@@ -260,6 +260,8 @@ class _GivenValues:
     def __init__(self, subject: Expr, lookup: Lookup, choices: int, saturate: bool) -> None:
         self.subject, self.lookup = subject, lookup
         self.choices, self.saturate = choices, saturate
+        self.judged: dict[int, bool | None] = {}
+        """What is known of each condition, by its identity: one stands in many places."""
 
     def evaluate(self, expr: Expr, points: Sequence[int]) -> ValueSet:
         """Return all values that `expr` can have where the subject has one of the values."""
@@ -267,8 +269,7 @@ class _GivenValues:
             return from_points(points, MOST_ADDRESSES)
         match expr:
             case Conditional(test, then, otherwise):
-                taken = keep_points(test, True, self.subject, points, self.judge)
-                refused = keep_points(test, False, self.subject, points, self.judge)
+                taken, refused = partition(test, self.subject, points, self.judge)
                 first = self.evaluate(then, taken) if taken else EMPTY
                 second = self.evaluate(otherwise, refused) if refused else EMPTY
                 return first.join(second, MOST_ADDRESSES)
@@ -284,7 +285,10 @@ class _GivenValues:
                 return evaluate(expr, self.lookup, self.choices, self.saturate)
 
     def judge(self, condition: Expr) -> bool | None:
-        return truth_of(evaluate(condition, self.lookup, self.choices, self.saturate))
+        if id(condition) not in self.judged:
+            values = evaluate(condition, self.lookup, self.choices, self.saturate)
+            self.judged[id(condition)] = truth_of(values)
+        return self.judged[id(condition)]
 
 
 def _evaluate_wrapping(expr: Expr, lookup: Lookup, choices: int, saturate: bool) -> ValueSet:
@@ -408,6 +412,10 @@ def apply_binary(
         bounds = binary_bounds(operator, (left.low, left.high), (right.low, right.high))
         if bounds is not None and fits(bounds):
             return ValueSet.interval(*bounds)
+    if right.is_constant and left.points is not None and operator in ("add", "sub"):
+        shifted = _shift(left, right.low if operator == "add" else -right.low)
+        if shifted is not None:
+            return shifted
     if (pairs := _pairs(left, right)) is not None:
         function = BINARY[operator]
         moves = operator in ("add", "sub")  # perhaps through an array, from one of many places
@@ -417,6 +425,13 @@ def apply_binary(
         return EMPTY
     bounds = binary_bounds(operator, (left.low, left.high), (right.low, right.high))
     return _between(bounds, saturate)
+
+
+def _shift(values: ValueSet, offset: int) -> ValueSet | None:
+    """The listed numbers, each moved; None if one would not fit in 64 bits."""
+    assert values.points is not None
+    bounds = values.low + offset, values.high + offset
+    return ValueSet(*bounds, tuple([p + offset for p in values.points])) if fits(bounds) else None
 
 
 def _pairs(left: ValueSet, right: ValueSet) -> Iterable[tuple[int, int]] | None:

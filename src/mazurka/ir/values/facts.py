@@ -220,10 +220,13 @@ class Facts:
                 continue
             possible = True
             record(address, stored)
-            if address in self.known:
-                # Only one of these cells is written; the others keep their values.
-                self.known[address] = self.known[address].join(stored, MOST_ADDRESSES)
+            self.weaken(address, stored)
         return possible
+
+    def weaken(self, address: int, values: ValueSet) -> None:
+        """Take notice of a store to one of several cells: the others keep their values."""
+        if address in self.known:
+            self.known[address] = self.known[address].join(values, MOST_ADDRESSES)
 
 
 def clip_to_cell(cell: Cell, values: ValueSet) -> ValueSet:

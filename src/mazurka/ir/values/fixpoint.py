@@ -12,12 +12,23 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mazurka.deadline import check_time
-from mazurka.ir.expressions import Const, Convert, Element, Expr, Load, children, walk
-from mazurka.ir.program import WRONG, Assign, Edge, Kind, Mode, Program, Role, search_depth_first
+from mazurka.ir.expressions import Binary, Const, Convert, Element, Expr, Load, children, walk
+from mazurka.ir.program import (
+    WRONG,
+    Assign,
+    Cell,
+    Edge,
+    Kind,
+    Mode,
+    Program,
+    Role,
+    search_depth_first,
+)
+from mazurka.ir.values.edge_results import EdgeResult, WatchedFacts, follow_edge
 from mazurka.ir.values.evaluation import (
     EMPTY,
     MOST_ADDRESSES,
@@ -26,7 +37,7 @@ from mazurka.ir.values.evaluation import (
     find_window,
     from_points,
 )
-from mazurka.ir.values.facts import Facts, Recorder, clip_to_cell
+from mazurka.ir.values.facts import Recorder, clip_to_cell
 
 
 @dataclass(frozen=True)
@@ -123,31 +134,59 @@ def find_thresholds(program: Program) -> tuple[int, ...]:
     for cell in program.cells:
         if not cell.inferred:
             numbers.update((cell.low, cell.high))
-        numbers.add(cell.initial)
+        if cell.role is not Role.POINTER:
+            numbers.add(cell.initial)
     for edge in program.edges:
         numbers.add(edge.choices - 1)
-        for expr in _expressions(edge):
-            numbers.update(_numbers(expr))
+        for expr in _expressions(edge, program.cells):
+            numbers.update(_numbers(expr, program.cells))
     return tuple(sorted({number + step for number in numbers for step in (-1, 0, 1)}))
 
 
-def _expressions(edge: Edge) -> Iterator[Expr]:
+def _expressions(edge: Edge, cells: Sequence[Cell]) -> Iterator[Expr]:
+    """Iterate over the expressions of an edge in which there may be numbers."""
     if edge.guard is not None:
         yield edge.guard
     for operation in edge.operations:
-        yield operation.value if isinstance(operation, Assign) else operation.condition
+        if not isinstance(operation, Assign):
+            yield operation.condition
+        elif not (
+            isinstance(operation.value, Const) and _is_pointer(Load(operation.address), cells)
+        ):
+            yield operation.value
 
 
-def _numbers(expr: Expr) -> Iterator[int]:
+def _numbers(expr: Expr, cells: Sequence[Cell]) -> Iterator[int]:
     """Iterate over the constants of an expression that are not addresses."""
-    if isinstance(expr, Const):
-        yield expr.value
-    if isinstance(expr, Convert):
-        yield from find_window(expr.width, expr.signed)
-    for child in children(expr):
-        address = isinstance(expr, Load) or (isinstance(expr, Element) and child is expr.base)
-        if not (address and isinstance(child, Const)):
-            yield from _numbers(child)
+    waiting = [expr]
+    while waiting:
+        match waiting.pop():
+            case Const(value):
+                yield value
+            case Load(Const()):
+                pass
+            case Binary(_, left, Const()) if _is_pointer(left, cells):
+                waiting.append(left)
+            case Element(Const(), index):
+                waiting.append(index)
+            case Convert(operand, width, signed):
+                yield from find_window(width, signed)
+                waiting.append(operand)
+            case other:
+                waiting.extend(children(other))
+
+
+def _is_pointer(expr: Expr, cells: Sequence[Cell]) -> bool:
+    """Whether an expression is a pointer, moved perhaps: what it is compared with is an address."""
+    match expr:
+        case Load(Const(address)):
+            return 0 < address < len(cells) and cells[address].role is Role.POINTER
+        case Binary("add" | "sub", left, _):
+            return _is_pointer(left, cells)
+        case Element():
+            return True
+        case _:
+            return False
 
 
 EXACT_VISITS = 24
@@ -179,6 +218,8 @@ class ThreadFacts:
         self.jumps: set[int] = set()
         """Locations at which another thread may start this one, by a store to its counter."""
         self.most_choices = max((edge.choices for edge in thread.edges), default=1)
+        self.remembered: dict[int, EdgeResult] = {}
+        """What each edge did when it was followed last, by its identity."""
         self.queue: list[tuple[int, int]] = []
         self.queued: set[int] = set()
 
@@ -372,14 +413,16 @@ class Analysis:
         self, facts: ThreadFacts, edge: Edge, known: dict[int, ValueSet], record: Recorder
     ) -> dict[int, ValueSet] | None:
         """Return the facts after an edge; None if it is never taken, or always ends in a fault."""
-        now = Facts(dict(known), self.elsewhere, facts.most_choices, self.saturate)
-        if edge.guard is not None and not now.assume(edge.guard):
-            return None
-        now.choices = edge.choices
-        for operation in edge.operations:
-            if not now.perform(operation, self.cells, record):
-                return None
-        return now.known
+        result = facts.remembered.get(id(edge))
+        if result is not None and result.fits(known, self.elsewhere):
+            result.repeat(record)
+        else:
+            now = WatchedFacts(
+                dict(known), self.elsewhere, facts.most_choices, self.saturate, EdgeResult()
+            )
+            result = follow_edge(edge, known, now, self.cells, record)
+            facts.remembered[id(edge)] = result
+        return result.behind(known)
 
     def arriving(
         self, number: int, location: int, known: dict[int, ValueSet]

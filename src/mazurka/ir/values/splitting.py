@@ -53,8 +53,7 @@ def split(
         case Binary("ne", operand, Const(0)) if operand != subject:
             yield from split(operand, outcome, subject, points, judge)
         case Conditional(test, then, otherwise):
-            taken = keep_points(test, True, subject, points, judge)
-            refused = keep_points(test, False, subject, points, judge)
+            taken, refused = partition(test, subject, points, judge)
             yield from split(then, outcome, subject, taken, judge)
             yield from split(otherwise, outcome, subject, refused, judge)
         case Binary(operator, left, Const(value)) if operator in ORDERINGS and left == subject:
@@ -66,10 +65,38 @@ def split(
                 yield SplitPart(points, (condition, outcome))
 
 
-def keep_points(
-    condition: Expr, outcome: bool, subject: Expr, points: Sequence[int], judge: Judge
-) -> list[int]:
-    """The values of the subject with which a condition can have an outcome, each once: parts have
-    values in common where other questions are open, and these would double at each."""
-    parts = split(condition, outcome, subject, points, judge)
-    return list(dict.fromkeys(p for part in parts for p in part.points))
+def partition(
+    condition: Expr, subject: Expr, points: Sequence[int], judge: Judge
+) -> tuple[Sequence[int], Sequence[int]]:
+    """The values of the subject with which a condition can hold, and with which it can fail.
+
+    Both are found in one walk: a condition inside of the test of another would be looked at twice
+    as often at each depth."""
+    match condition:
+        case Const(value):
+            return (points, ()) if value else ((), points)
+        case Unary("not", operand) | Binary("eq", operand, Const(0)) if operand != subject:
+            return partition(operand, subject, points, judge)[::-1]
+        case Binary("ne", operand, Const(0)) if operand != subject:
+            return partition(operand, subject, points, judge)
+        case Conditional(test, then, otherwise):
+            taken, refused = partition(test, subject, points, judge)
+            first = partition(then, subject, taken, judge) if taken else ((), ())
+            second = partition(otherwise, subject, refused, judge) if refused else ((), ())
+            return _unite(first[0], second[0]), _unite(first[1], second[1])
+        case Binary(operator, left, Const(value)) if operator in ORDERINGS and left == subject:
+            compare = BINARY[operator]
+            kept: tuple[list[int], list[int]] = ([], [])
+            for point in points:
+                kept[not compare(point, value)].append(point)
+            return kept
+        case _:
+            known = judge(condition)
+            return (() if known is False else points), (() if known is True else points)
+
+
+def _unite(first: Sequence[int], second: Sequence[int]) -> Sequence[int]:
+    """Values of both, each once: parts have values in common where other questions are open."""
+    if not first or not second:
+        return first or second
+    return tuple(dict.fromkeys((*first, *second)))
