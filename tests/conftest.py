@@ -58,7 +58,10 @@ def pytest_configure(config: pytest.Config) -> None:
     if worker.startswith("gw") and hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
         if int(count) <= len(cores):
-            os.sched_setaffinity(0, {cores[int(worker.removeprefix("gw"))]})
+            number = int(
+                worker.removeprefix("gw")
+            )  # one that has died is followed by a further one
+            os.sched_setaffinity(0, {cores[number % len(cores)]})
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from mazurka.runtime.core.failures import UnrunTestError
-from mazurka.runtime.core.interruptions import Interruption
+from mazurka.runtime.core.interruptions import Interrupter
 from mazurka.runtime.core.operations import Object
 from mazurka.runtime.core.patches import Patches
 from mazurka.runtime.core.tasks import Path, Pool
@@ -59,7 +59,7 @@ class Host(Protocol):
     """Whether the program is known to look at the list of its threads."""
     leashed: bool
     """Whether daemons are known to go on for ever (`core.daemons`)."""
-    interruption: Interruption | None
+    interruption: Interrupter | None
     """What is to happen in the middle of the code of some thread, if anything."""
     excepthook: Callable[..., object]
     """`threading.excepthook` as the exploration found it."""

@@ -8,6 +8,10 @@ any two instructions, so whatever such a run does, the program can do.
 The interpreter calls a trace function before each instruction (`sys.settrace`, frame by frame).  It
 is set in one thread of one run, by the run itself (`scheduler.Scheduler`), and taken back with
 whatever else the thread has set.
+
+From Python 3.12 on, a trace function that one thread sets changes the code that all threads run,
+and the interpreter has been seen to crash where another trace function was set as well.  So there
+is none of this (`IS_POSSIBLE`).
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from mazurka.runtime.core.operations import Idle, RealOperation
 from mazurka.runtime.core.sites import MARK, is_observed
 from mazurka.runtime.core.tasks import Task
 
+IS_POSSIBLE: Final = sys.version_info < (3, 12)
 Trace: TypeAlias = Callable[[FrameType, str, Any], Any]
 _PRIVATE: Final = frozenset(
     {
@@ -53,7 +58,7 @@ class Pause(Idle):
     writes = True  # whatever the thread may have waited for in a loop, it is something new
 
 
-class Instruction(NamedTuple):
+class CodePlace(NamedTuple):
     """An instruction that a thread comes to, the same in every run of the same program."""
 
     thread: str
@@ -84,14 +89,14 @@ class Run(Protocol):
         """Let the running thread do something that is not the program's doing."""
 
 
-class Interruption(Protocol):
+class Interrupter(Protocol):
     """What is to happen in the middle of the code of some thread."""
 
     def choose_trace(self, run: Run, task: Task) -> Trace | None:
         """Return the trace function of a thread that is about to begin; None for none."""
 
 
-def interrupt(run: Run, task: Task, interruption: Interruption) -> None:
+def interrupt(run: Run, task: Task, interruption: Interrupter) -> None:
     """Let the present thread, which is about to run a task, be traced where that is wanted."""
     trace = interruption.choose_trace(run, task)
     if trace is not None:
@@ -151,7 +156,7 @@ def _look_at(code: CodeType) -> TracedCode | None:
     return TracedCode(os.path.basename(code.co_filename), code.co_qualname, find_touching(code))
 
 
-class Survey:
+class InstructionSurvey:
     """Notes the instructions of one thread before which it could be left.
 
     Those that reach a scheduling point are left out: a switch there has been explored.  So are
@@ -160,11 +165,11 @@ class Survey:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self.found: list[Instruction] = []
+        self.found: list[CodePlace] = []
         self.count = 0
         """How many instructions have run."""
         self._visits: dict[tuple[CodeType, int], int] = {}
-        self._last: tuple[int, Instruction] | None = None
+        self._last: tuple[int, CodePlace] | None = None
 
     def choose_trace(self, run: Run, task: Task) -> Trace | None:
         if task.path != self._path:
@@ -194,14 +199,14 @@ class Survey:
             return
         visit = self._visits[code, offset] = self._visits.get((code, offset), 0) + 1
         if run.pending.count(None) < len(run.pending) - 1:
-            place = Instruction(task.path, known.file, known.function, offset, visit)
+            place = CodePlace(task.path, known.file, known.function, offset, visit)
             self._last = run.steps, place
 
 
 class LeaveAt:
     """Lets a thread stand before an instruction once."""
 
-    def __init__(self, at: Instruction) -> None:
+    def __init__(self, at: CodePlace) -> None:
         self.at = at
         self.is_reached = False
         self._visits = 0

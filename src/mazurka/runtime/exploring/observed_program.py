@@ -23,7 +23,7 @@ from mazurka.errors import MazurkaError
 from mazurka.runtime.core.collection import YOUNG, collection
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.insides import names_in
-from mazurka.runtime.core.interruptions import Interruption
+from mazurka.runtime.core.interruptions import Interrupter
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.operations import present
 from mazurka.runtime.core.scheduler import session
@@ -297,7 +297,7 @@ class ObservedProgram:
         return ended
 
     @contextmanager
-    def interrupted_by(self, interruption: Interruption | None) -> Iterator[None]:
+    def interrupted_by(self, interruption: Interrupter | None) -> Iterator[None]:
         """Let something happen in the middle of threads' code, in the runs meanwhile."""
         self.real.interruption = interruption
         try:

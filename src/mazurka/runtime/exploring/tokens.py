@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mazurka.errors import MazurkaError
-from mazurka.runtime.core.interruptions import Instruction
+from mazurka.runtime.core.interruptions import CodePlace
 from mazurka.runtime.core.operations import RealOperation
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import AccessSite, SourceLine, shown_path, site_of, sites
@@ -89,7 +89,7 @@ class Token:
     legs: tuple[Leg, ...]
     places: frozenset[str] = frozenset()
     """What the scheduling points of the run are known by (`hash_place`)."""
-    interruption: Instruction | None = None
+    interruption: CodePlace | None = None
     """An instruction that is no scheduling point, and before which a thread is left all the same
     (`core.interruptions`)."""
 
@@ -167,13 +167,13 @@ def _read_places(text: str) -> frozenset[str]:
     return frozenset(text[start : start + HASHED] for start in range(0, len(text), HASHED))
 
 
-def _read_interruption(value: object) -> Instruction:
+def _read_interruption(value: object) -> CodePlace:
     if not isinstance(value, list) or len(value) != 5:
         raise ValueError("an instruction has five parts")
     thread, file, function, offset, visit = value
     if type(offset) is not int or type(visit) is not int:
         raise ValueError("a number is expected")
-    return Instruction(_read_text(thread), _read_text(file), _read_text(function), offset, visit)
+    return CodePlace(_read_text(thread), _read_text(file), _read_text(function), offset, visit)
 
 
 def hash_place(place: AccessSite) -> str:

@@ -11,7 +11,7 @@ claim of a verdict is the search's own.  But it depends on nothing that the sear
 neither on the catalogue of what code does to its arguments nor on which places threads share.
 
 Which instructions, and how many runs: every thread in turn goes first, wherever a switch is free.
-`interruptions.Survey` notes the instructions that it comes to while others are there.  They are
+`interruptions.InstructionSurvey` notes the instructions that it comes to while others are there.  They are
 tried in an order in which those come first that have been tried least often in other threads, or at
 earlier visits, until `MOST_RUNS` runs or `MOST_INSTRUCTIONS` instructions.  Both are counts, so
 that the answer does not depend on how fast a machine is.
@@ -23,7 +23,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mazurka.runtime.core.interruptions import Instruction, LeaveAt, Pause, Survey
+from mazurka.runtime.core.interruptions import (
+    IS_POSSIBLE,
+    CodePlace,
+    InstructionSurvey,
+    LeaveAt,
+    Pause,
+)
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.exploring.observed_program import ObservedProgram
 from mazurka.runtime.story.diagnosis import Diagnosis
@@ -45,7 +51,7 @@ class Unseen:
     """A failure that needs a switch before an instruction at which nothing shared is seen."""
 
     failed: Failed
-    at: Instruction
+    at: CodePlace
     schedule: tuple[int, ...]
 
 
@@ -87,13 +93,13 @@ class GoFirst(Decider):
 
 def find_unseen(program: ObservedProgram, options: RunOptions) -> Unseen | None:
     """Run a test with switches that a search does not try; return the first failure."""
-    if not MOST_RUNS:
+    if not (IS_POSSIBLE and MOST_RUNS):
         return None
     paths = {0: MAIN}
-    surveys: dict[int, Survey] = {}
+    surveys: dict[int, InstructionSurvey] = {}
     while len(surveys) < min(len(paths), MOST_THREADS):
         thread = next(number for number in sorted(paths) if number not in surveys)
-        survey = surveys[thread] = Survey(paths[thread])
+        survey = surveys[thread] = InstructionSurvey(paths[thread])
         if _run(program, GoFirst(thread, options), survey):
             survey.found.clear()  # to be traced makes a difference to it
         paths.update({task.number: task.path for task in session.current.tasks if task})
@@ -131,7 +137,7 @@ def diagnose_unseen(story: Story) -> Diagnosis:
     )
 
 
-def _sort(candidates: Sequence[tuple[int, Instruction]]) -> list[tuple[int, Instruction]]:
+def _sort(candidates: Sequence[tuple[int, CodePlace]]) -> list[tuple[int, CodePlace]]:
     """Sort instructions so that those come first of which the least like have been tried."""
     tried: Counter[tuple[str, str, int]] = Counter()
     ranked = []
@@ -144,7 +150,7 @@ def _sort(candidates: Sequence[tuple[int, Instruction]]) -> list[tuple[int, Inst
 
 
 def _run(
-    program: ObservedProgram, decider: Decider, interruption: LeaveAt | Survey
+    program: ObservedProgram, decider: Decider, interruption: LeaveAt | InstructionSurvey
 ) -> list[Failed]:
     """Run a test once with an interruption, and return how it fails.
 

@@ -23,7 +23,7 @@ from mazurka.runtime.core import daemons, spinning
 from mazurka.runtime.core.collection import collection
 from mazurka.runtime.core.failures import ControlError
 from mazurka.runtime.core.host import ControlSettings
-from mazurka.runtime.core.interruptions import Interruption
+from mazurka.runtime.core.interruptions import Interrupter
 from mazurka.runtime.core.names import UNLABELLED
 from mazurka.runtime.core.operations import Object
 from mazurka.runtime.core.patches import Patches
@@ -61,7 +61,7 @@ class RealProgram:
         """Whether it looks at the list of its threads."""
         self.leashed = False
         """Whether daemons are known to go on for ever (`runtime.core.daemons`)."""
-        self.interruption: Interruption | None = None
+        self.interruption: Interrupter | None = None
         self.undo = Patches()
 
     # -- the interpreter ---------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.unit.runtime.observed_programs import module_of
 
-from mazurka.runtime.core.interruptions import find_touching
+from mazurka.runtime.core.interruptions import IS_POSSIBLE, find_touching
 from mazurka.runtime.exploring import unseen
 from mazurka.runtime.exploring.entry import explore_test, replay_test
 from mazurka.runtime.exploring.options import ExploreOptions, Test
@@ -23,7 +23,10 @@ from mazurka.runtime.python.events import EVENTS
 from mazurka.runtime.story.result import Result
 from mazurka.runtime.testing.decorator import make_test
 
-pytestmark = pytest.mark.unseen
+pytestmark = [
+    pytest.mark.unseen,
+    pytest.mark.skipif(not IS_POSSIBLE, reason="trace functions are not safe in this version"),
+]
 HEAD = """
 import threading
 class Box:
