@@ -11,10 +11,10 @@ claim of a verdict is the search's own.  But it depends on nothing that the sear
 neither on the catalogue of what code does to its arguments nor on which places threads share.
 
 Which instructions, and how many runs: every thread in turn goes first, wherever a switch is free.
-`interruptions.InstructionSurvey` notes the instructions that it comes to while others are there.  They are
-tried in an order in which those come first that have been tried least often in other threads, or at
-earlier visits, until `MOST_RUNS` runs or `MOST_INSTRUCTIONS` instructions.  Both are counts, so
-that the answer does not depend on how fast a machine is.
+`interruptions.InstructionSurvey` notes the instructions that it comes to while others are there.
+They are tried in an order in which those come first that have been tried least often in other
+threads, or at earlier visits, until `MOST_RUNS` runs or `MOST_INSTRUCTIONS` instructions.  Both are
+counts, so that the answer does not depend on how fast a machine is.
 """
 
 from __future__ import annotations
