@@ -111,7 +111,9 @@ class _Answering:
                 Connection(options.value(CLUSTER), workers, self.observer) as connection,
                 HiredCrew(connection, workers, BranchWorker, given, self.observer) as crew,
             ):
-                search = BranchSearch(self.program, self.run_options, crew, self.progress)
+                search = BranchSearch(
+                    self.program, self.run_options, crew, self.progress, self.observer
+                )
                 return search.run(), search.stops, (*search.notes, crew.described)
         except LostWorkerError as lost:  # before the search has begun
             found = Explored()

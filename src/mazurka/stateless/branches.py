@@ -38,7 +38,7 @@ from mazurka.analysis.stops import StopFacts, Stops
 from mazurka.cluster.crew import ClusterCrew, LostWorkerError
 from mazurka.deadline import TimeLimitError, seconds_left
 from mazurka.ir.program import Program
-from mazurka.search import LOST_WORKER
+from mazurka.search import LOST_WORKER, Observer, Silent
 from mazurka.search.resources import default_limit_bytes, resident_bytes
 from mazurka.stateless.explored import INTERRUPTED, TIME, Exceeded, Explored, Progress, RunOptions
 from mazurka.stateless.iterative import REDUCTIONS
@@ -170,10 +170,17 @@ AnyFound = TypeVar("AnyFound", bound=FoundInBranch)
 class BranchLeader(ABC, Generic[AnyFound]):
     """Has the workers of a cluster explore the branches, and puts together what they find."""
 
-    def __init__(self, options: RunOptions, crew: ClusterCrew, progress: Progress) -> None:
+    def __init__(
+        self,
+        options: RunOptions,
+        crew: ClusterCrew,
+        progress: Progress,
+        observer: Observer | None = None,
+    ) -> None:
         self.options = options
         self.crew = crew
         self.progress = progress
+        self.observer = observer or Silent()
         self.notes: tuple[str, ...] = ()
         self.results: dict[int, AnyFound] = {}
         """What was found in each branch that is done, by its number."""
@@ -227,7 +234,14 @@ class BranchLeader(ABC, Generic[AnyFound]):
                 if self.ends_search(self.results[number].explored):
                     self.end = min(self.end, number + 1)
                     asked = {each: who for each, who in asked.items() if who[0] < self.end}
-            self.progress(self.put_together())
+            found = self.put_together()
+            self.progress(found)
+            self.observer.message(self.describe(found))
+
+    def describe(self, found: Explored) -> str:
+        """How far the workers have come: what is found in a branch is not known before its end."""
+        done = f"{len(self.counted()):,} of {self.end:,} branches"
+        return f"{done}  {found.executions:,} executions  {found.seconds:.1f} s"
 
     def accept(self, answer: AnyFound) -> AnyFound:
         """Take the answer of a worker over."""
@@ -268,9 +282,14 @@ class BranchSearch(BranchLeader[BranchResult]):
     """The search over the schedules of a model."""
 
     def __init__(
-        self, program: Program, options: RunOptions, crew: ClusterCrew, progress: Progress
+        self,
+        program: Program,
+        options: RunOptions,
+        crew: ClusterCrew,
+        progress: Progress,
+        observer: Observer | None = None,
     ) -> None:
-        super().__init__(options, crew, progress)
+        super().__init__(options, crew, progress, observer)
         self.program = program
         self.stops = Stops(program)
 

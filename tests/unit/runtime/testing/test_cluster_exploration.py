@@ -34,7 +34,7 @@ from mazurka.runtime.testing.cluster.worker import BranchExplorer
 from mazurka.runtime.testing.collecting import collect
 from mazurka.search import LOST_WORKER
 from mazurka.stateless.branches import Branch
-from mazurka.stateless.explored import TIME
+from mazurka.stateless.explored import TIME, Explored
 
 TEXT = """
 import threading
@@ -169,6 +169,23 @@ def test_what_was_scouted_is_told_if_no_worker_begins(
     found = explore(file, "test_holds", "source-dpor", Missing)
     assert (found.verdict, found.limits, found.error) == (INCONCLUSIVE, (limit,), None)
     assert found.executions == 1  # as many as `SCOUTING`
+
+
+@pytest.mark.parametrize(
+    ("executions", "limits", "told"), [(2, (), 2), (2, ("time",), 5), (7, ("time",), 7)]
+)
+def test_only_of_a_search_that_was_cut_short_less_is_told(
+    file: Path, executions: int, limits: tuple[str, ...], told: int
+) -> None:
+    """What this process has seen alone is never taken for all there is."""
+    (one,) = collect(f"{file.name}::test_holds")
+    request = ClusterRequest("auto", 2, f"{file.name}::test_holds", {"strategy": "source-dpor"})
+    result = Result(input=one.test.name, verdict=ERROR)
+    options = ExploreOptions(strategy="source-dpor")
+    whole = ClusterExploration(request, one.test, options, result)
+    whole.scouted = Explored(executions=5)
+    found = whole.choose_told(Explored(executions=executions, limits=limits))
+    assert (found.executions, found.limits) == (told, limits)
 
 
 def test_the_time_limit_holds_while_a_cluster_starts(file: Path) -> None:

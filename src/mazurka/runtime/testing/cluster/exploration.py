@@ -139,9 +139,10 @@ class TestBranches(BranchLeader[BranchAnswer]):
         crew: ClusterCrew,
         progress: Progress,
         look_at: Callable[[BranchAnswer], BranchAnswer],
+        observer: Observer,
     ) -> None:
         """`look_at` takes an answer over, or raises why there can be none."""
-        super().__init__(options, crew, progress)
+        super().__init__(options, crew, progress, observer)
         self.look_at = look_at
 
     def find_branches(self, wanted: int) -> list[Branch]:
@@ -177,30 +178,37 @@ class ClusterExploration(SharedOut):
     def run(self) -> None:
         self.control(self.scout)
         if self.result.limits or self.result.error is not None or self.has_concluded:
-            if self.result.error is None:
+            if self.has_concluded and not self.result.limits:
                 self.result.notes += (NOT_NEEDED,)
             return
         if self.changes_files:
             raise UnshareableError("it changes files")
-        limit: str | None = None
+        explored = Explored()
         try:
             with (
                 time_limit(self.options.limit_seconds, since=self.started),
                 self.open_crew() as crew,
             ):
                 explored = self.search_together(crew)
-        except TimeLimitError as late:
-            limit = TIME
+        except TimeLimitError as late:  # these come before the workers have begun
+            explored.limit(TIME)
             self.result.notes += (late.message,)
         except OutOfTime:
-            limit = TIME
+            explored.limit(TIME)
         except LostWorkerError as lost:
-            limit = LOST_WORKER
+            explored.limit(LOST_WORKER)
             self.result.notes += (lost.note,)
-        if limit is not None:  # before the workers had begun
-            explored = self.scouted
-            explored.limit(limit)
-        self.tell(explored)
+        self.tell(self.choose_told(explored))
+
+    def choose_told(self, explored: Explored) -> Explored:
+        """What is told of a search that was cut short: what this process has seen alone, if that is
+        more than what is known of the workers' branches."""
+        seen = explored.executions >= self.scouted.executions
+        if not explored.limits or explored.failures or seen:
+            return explored
+        for limit in explored.limits:
+            self.scouted.limit(limit)
+        return self.scouted
 
     @contextmanager
     def open_crew(self) -> Iterator[ClusterCrew]:
@@ -255,7 +263,8 @@ class ClusterExploration(SharedOut):
         for _ in range(ROUNDS):
             try:
                 self.teach(crew)
-                leader = TestBranches(self.choose_limits(), crew, self.show, self.look_at)
+                asked = self.choose_limits()
+                leader = TestBranches(asked, crew, self.show, self.look_at, self.observer)
                 explored = leader.run()
             except NewsError:
                 continue
