@@ -42,7 +42,7 @@ from collections.abc import Iterable
 
 from mazurka.errors import InternalError
 from mazurka.stateless.bounded.bounded_search import BoundedNode
-from mazurka.stateless.bounded.context_bound import NEVER, arrivals, count_within
+from mazurka.stateless.bounded.context_bound import EACH, FIRST_COST, NEVER, count_within
 from mazurka.stateless.bounded.graph_search import GraphSearch
 from mazurka.stateless.bounded.hashing import EMPTY, StateHash
 from mazurka.stateless.explored import Exceeded, Progress, RunOptions
@@ -139,9 +139,11 @@ class Algorithm2(GraphSearch):
         while waiting:
             state = waiting.pop()
             closed.add(state)  # L16
-            for _, previous, cost in arrivals(known[state]):  # L17
-                if cost > bound:
+            arrivals = known[state]
+            for place in range(FIRST_COST, len(arrivals), EACH):  # L17
+                if arrivals[place] > bound:
                     continue
+                previous = arrivals[place - 1]
                 left = left_open.pop(previous, 0) or count_within(known[previous], bound)
                 if left > 1:  # L18
                     left_open[previous] = left - 1

@@ -30,7 +30,7 @@ garbage collector never looks at it twice.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from mazurka.stateless.bounded.happens_before import Graph
@@ -49,17 +49,16 @@ Bounds: TypeAlias = tuple[int, ...]
 Arrival: TypeAlias = tuple[int, StateHash, int]
 """A thread t' whose step was last, the state before it, and CB of that step."""
 
-Layer: TypeAlias = "list[tuple[int, StateHash, list[int], list[StateHash]]]"
-"""Prefixes with as many events as each other, to be worked out: the events, the hash of the state,
-the events of F(s), and the hashes of the s − t'."""
+Prefix: TypeAlias = tuple[int, StateHash, Sequence[int]]
+"""A prefix to be worked out: its events, the hash of the state, and the events of F(s)."""
 
 CHECK_EVERY = 1024
 WIDTH = 16
 NEVER = (1 << WIDTH) - 1
 MOST = NEVER - 1
 """Costs above this one are not told apart: whoever allows so many preemptions allows more."""
-_FIRST, _EACH = 3, 3
-"""Where the arrivals begin, and how many numbers each has."""
+FIRST, FIRST_COST, EACH = 3, 5, 3
+"""Where the arrivals begin, where the cost of the first one is, and how many numbers each has."""
 
 
 def arrivals(bounds: Bounds) -> Iterator[Arrival]:
@@ -69,7 +68,7 @@ def arrivals(bounds: Bounds) -> Iterator[Arrival]:
 
 def count_arrivals(bounds: Bounds) -> int:
     """How many t' there are in F(s)."""
-    return len(bounds) // _EACH - 1
+    return len(bounds) // EACH - 1
 
 
 def least_cost(bounds: Bounds) -> int:
@@ -84,18 +83,27 @@ def cost_of(bounds: Bounds, thread: int) -> int:
 
 def count_within(bounds: Bounds, bound: int) -> int:
     """How many threads can take a step t with CB(s, t) at most the bound."""
-    able, costs, hasty = bounds[:_FIRST]
-    count = 0
+    able, hasty, count = bounds[0], bounds[2], 0
     if hasty:
         able ^= hasty
         if least_cost(bounds) < bound:
             count = hasty.bit_count()
-    if costs & NEVER <= bound:
+    if bounds[1] & NEVER <= bound:
         return count + able.bit_count()
-    for place in range(_FIRST, len(bounds), _EACH):
+    for place in range(FIRST, len(bounds), EACH):
         if bounds[place + 2] <= bound and able >> bounds[place] & 1:
             count += 1
     return count
+
+
+def _pack(found: Sequence[int], others: int, ones: int) -> int:
+    """CB(s, t) of all threads, from the arrivals of a state, and `others`, that of a t whose step
+    was not the last one in any order.  `ones` has a one in the place of each."""
+    costs = others * ones
+    for place in range(FIRST, len(found), EACH):
+        if (cost := found[place + 2]) < others:
+            costs -= others - cost << (found[place] + 1) * WIDTH
+    return costs
 
 
 UNREACHED: Bounds = (0, NEVER, 0)
@@ -110,8 +118,6 @@ class ContextBounds:
     ) -> None:
         self.graph = graph
         self.known: dict[StateHash, Bounds] = {}
-        self._ones = 0
-        """A one in each place of CB(s, t), for as many threads as there have been."""
         self.unseen = 0
         """How many steps lead from known states to states that are not known."""
         self.max_states = max_states
@@ -156,82 +162,117 @@ class ContextBounds:
         return tuple(reversed(taken)), least
 
     def _work_out(self) -> Bounds:
-        """Collect the prefixes that are not known, layer by layer, and work them out from below."""
+        """Collect the prefixes that are not known, the larger ones first, and work them out from
+        below."""
         graph, known = self.graph, self.known
         hash_of, covers, past = graph.hash_of, graph.covers, graph.past
-        layers: list[Layer] = []
-        layer: Layer = [(graph.here, graph.hash, graph.maximal(graph.here), [])]
+        unknown: list[Prefix] = [(graph.here, graph.hash, graph.maximal(graph.here))]
         found: set[StateHash] = set()
-        while layer:
-            layers.append(layer)
-            below: Layer = []
-            for here, state, frontier, before in layer:
-                for event in frontier:
-                    previous = state ^ hash_of[event]
-                    before.append(previous)
-                    if previous in known or previous in found:
-                        continue
-                    found.add(previous)
-                    rest, covered = [], 0
+        for here, state, frontier in unknown:  # it grows meanwhile
+            for event in frontier:
+                previous = state ^ hash_of[event]
+                if previous in known or previous in found:
+                    continue
+                found.add(previous)
+                rest = covers[event] or graph.cover(event)
+                if len(frontier) > 1:
+                    others, covered = [], 0
                     for other in frontier:
                         if other != event:
-                            rest.append(other)
+                            others.append(other)
                             covered |= past[other]
-                    for earlier in covers[event] or graph.cover(event):
+                    for earlier in rest:
                         if not covered >> earlier & 1:
-                            rest.append(earlier)
-                    below.append((here ^ 1 << event, previous, rest, []))
-            layer = below
-        self._ones = ((1 << (len(graph.lines) + 1) * WIDTH) - 1) // NEVER
-        while layers:
-            self._add(layers.pop())
+                            others.append(earlier)
+                    rest = others
+                unknown.append((here ^ 1 << event, previous, rest))
+        unknown.reverse()
+        begin = 0
+        while begin < len(unknown):
+            count = len(known)
+            if count % CHECK_EVERY == 0:
+                self._check(count)
+            end = begin + CHECK_EVERY - count % CHECK_EVERY
+            self._add(unknown[begin:end])
+            begin = end
         return known[graph.hash]
 
-    def _add(self, layer: Layer) -> None:
-        """Work out the bounds of prefixes from those of their own."""
-        graph, known, ones = self.graph, self.known, self._ones
-        schedule, able_after = graph.schedule, graph.able_after
-        for here, state, frontier, before in layer:
-            if len(known) % CHECK_EVERY == 0:
-                self._check(len(known))
-            hasty = 0
-            if graph.any_yields or not frontier:
-                able, stays, hasty = graph.able(here)
-                if not graph.early_timeouts:
-                    frontier, before = self._reached(frontier, before)
-                    if here and not frontier:
-                        known[state] = UNREACHED
-                        continue
-            else:
-                stays = able = able_after(frontier[0], known[before[0]][0], here)
-            others = MOST if frontier else 0
-            found = [able, 0, hasty]
-            for event, previous in zip(frontier, before):  # noqa: B905 - as long as each other
+    def _add(self, prefixes: Sequence[Prefix]) -> None:
+        """Work out the bounds of prefixes from those of their own, which are known or come first.
+
+        Where nobody gives way this is done here; it is asked of every state.
+        """
+        graph, known = self.graph, self.known
+        schedule, hash_of, able_after = graph.schedule, graph.hash_of, graph.able_after
+        ones = ((1 << (len(graph.lines) + 1) * WIDTH) - 1) // NEVER
+        unseen = 0
+        for here, state, frontier in prefixes:
+            if not frontier or graph.any_yields:
+                self._add_slowly(here, state, frontier, ones)
+                continue
+            event = frontier[0]
+            previous = state ^ hash_of[event]
+            before = known[previous]
+            able = able_after(event, before[0], here)
+            last = schedule[event]
+            place = (last + 1) * WIDTH
+            cost = before[1] >> place & NEVER
+            others = cost + (able >> last & 1)
+            if len(frontier) == 1:
+                if others > MOST:
+                    others = MOST
+                costs = others * ones
+                if cost < others:
+                    costs -= others - cost << place
+                known[state] = (able, costs, 0, last, previous, cost)
+                unseen += able.bit_count() - 1
+                continue
+            found = [able, 0, 0, last, previous, cost]
+            for event in frontier[1:]:
                 last = schedule[event]
+                previous = state ^ hash_of[event]
                 cost = known[previous][1] >> (last + 1) * WIDTH & NEVER
                 found += (last, previous, cost)
-                if stays >> last & 1:
-                    cost += 1
+                cost += able >> last & 1
                 if cost < others:
                     others = cost
-            costs = others * ones
-            for place in range(_FIRST, len(found), _EACH):
-                if (cost := found[place + 2]) < others:
-                    costs -= others - cost << (found[place] + 1) * WIDTH
-            if hasty:
-                costs = self._raise_hasty(costs, hasty, min(found[5::3], default=0) + 1)
-            found[1] = costs
-            self.unseen += able.bit_count() - len(frontier)
+            found[1] = _pack(found, others if others < MOST else MOST, ones)
             known[state] = tuple(found)
+            unseen += able.bit_count() - len(frontier)
+        self.unseen += unseen
 
-    def _reached(
-        self, frontier: list[int], before: list[StateHash]
-    ) -> tuple[list[int], list[StateHash]]:
-        """Those t' in F(s), with s − t', for which t' is in E(s − t')."""
-        known, schedule = self.known, self.graph.schedule
-        pairs = zip(frontier, before, strict=True)
-        kept = [pair for pair in pairs if known[pair[1]][0] >> schedule[pair[0]] & 1]
-        return [event for event, _ in kept], [previous for _, previous in kept]
+    def _add_slowly(self, here: int, state: StateHash, frontier: Sequence[int], ones: int) -> None:
+        """Work out the bounds of a prefix in which threads may give way."""
+        graph, known = self.graph, self.known
+        able, stays, hasty = graph.able(here)
+        if not graph.early_timeouts:
+            frontier = self._reached(state, frontier)
+            if here and not frontier:
+                known[state] = UNREACHED
+                return
+        others = MOST if frontier else 0
+        found = [able, 0, hasty]
+        for event in frontier:
+            last = graph.schedule[event]
+            previous = state ^ graph.hash_of[event]
+            cost = cost_of(known[previous], last)
+            found += (last, previous, cost)
+            others = min(others, cost + (stays >> last & 1))
+        costs = _pack(found, others, ones)
+        if hasty:
+            costs = self._raise_hasty(costs, hasty, min(found[5::3], default=0) + 1)
+        found[1] = costs
+        self.unseen += able.bit_count() - len(frontier)
+        known[state] = tuple(found)
+
+    def _reached(self, state: StateHash, frontier: Sequence[int]) -> list[int]:
+        """The events of those t' in F(s) for which t' is in E(s − t')."""
+        known, graph = self.known, self.graph
+        return [
+            event
+            for event in frontier
+            if known[state ^ graph.hash_of[event]][0] >> graph.schedule[event] & 1
+        ]
 
     def _raise_hasty(self, costs: int, hasty: int, cost: int) -> int:
         """Set CB(s, t) of those threads for which to go on is a preemption."""

@@ -203,27 +203,26 @@ class Graph(Recording):
         but for the event's own thread, those that may need it (`awaited`), as one that it has begun
         does, and those that look at what it writes (`watching`).
         """
-        states, writes, lines, stands = self.states, self.writes, self.lines, self.stands
+        stands, watching = self.stands, self.watching
         again = 1 << self.schedule[event] | self.awaited[event]
         for number, _, written in self.touched[event]:
             if written:
-                again |= self.watching[number]
-        again &= (1 << len(stands)) - 1
+                again |= watching[number]
         enabled &= ~again
         while again:
             thread = again.bit_length() - 1
             bit = 1 << thread
             again ^= bit
-            if not (line := stands[thread]):
-                continue
-            stand = line[(here & lines[thread]).bit_count()]
+            if thread >= len(stands) or not (line := stands[thread]):
+                continue  # one of an earlier run
+            stand = line[(here & self.lines[thread]).bit_count()]
             if stand.is_plain:
                 enabled |= bit
             elif stand.operation is not None and not stand.needs & ~here:
                 number = stand.first
                 if number >= 0:
-                    self.watching[number] |= bit
-                    state = states[number][(here & writes[number]).bit_count()]
+                    watching[number] |= bit
+                    state = self.states[number][(here & self.writes[number]).bit_count()]
                     answers = stand.answers
                     touched = answers[state] if state in answers else self._look(stand, here, bit)
                     if touched is not None:
