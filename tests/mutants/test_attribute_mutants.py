@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from mazurka.report.answer import HOLDS, VIOLATED
+from mazurka.report.answer import ERROR, HOLDS, VIOLATED
 from mazurka.runtime.exploring.entry import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.python import attributes, deep, expressions, variables
@@ -52,6 +52,22 @@ def program():
         entries["n"] = entries.get("n", 0) + 1
     together(by_attribute, by_entry)
     assert box.n == 2
+"""
+CHANGED_CLASS = """
+class Late:
+    pass
+def program():
+    late = Late()
+    late.n = 0
+    def add():
+        late.n = late.n + 1
+    together(add, add)
+    found = late.n
+    Late.n = property(lambda self: 5)
+    def look():
+        late.n
+    together(look, look)
+    assert found == 2
 """
 METHODS = """
 def program():
@@ -157,6 +173,10 @@ def never(*arguments: Any) -> bool:
     return False
 
 
+def always(*arguments: Any) -> bool:
+    return True
+
+
 def no_names(kind: type, *arguments: Any) -> tuple[str, ...]:
     return ()
 
@@ -208,3 +228,15 @@ def test_the_mutant_loses_the_failure(
     monkeypatch.setattr(module, name, mutant)
     result = explore_test(test, options)
     assert result.verdict == HOLDS, result.report()
+
+
+def test_runs_that_take_a_class_for_unchanged_differ_from_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    made = module_of(tmp_path, HEAD + CHANGED_CLASS)
+    test = make_test(made.program, made.program)
+    options = ExploreOptions(preemptions=1, leave_out=(__name__,))
+    assert explore_test(test, options).verdict == VIOLATED
+    monkeypatch.setattr(attributes, "is_same", always)
+    assert explore_test(test, options).verdict == ERROR

@@ -30,7 +30,7 @@ from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import shown_path, site_of, sites
 from mazurka.runtime.core.tasks import Join, StartThread
 from mazurka.runtime.program.program import RealProgram
-from mazurka.runtime.python.attributes import forget_classes
+from mazurka.runtime.python.attributes import forget_all_classes, forget_classes
 from mazurka.runtime.python.library.files import forget_files
 from mazurka.runtime.python.library.finalizers import finalizers
 from mazurka.runtime.python.library.identities import identities
@@ -192,6 +192,7 @@ class ObservedProgram:
         names.clear()
         identities.clear()
         unobserved.clear()
+        forget_all_classes()
         collection.pause(live_functions.put_aside)
         try:
             self.code.__enter__()
@@ -242,6 +243,7 @@ class ObservedProgram:
         finally:
             self.code.__exit__()
             names.clear()
+            forget_all_classes()
             _forget_ends()
             knowledge.clear()
             older_files.clear()

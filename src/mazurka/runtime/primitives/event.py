@@ -95,7 +95,8 @@ class Woken(Waiting):
         self.token = token
 
     def lets(self, state: Hashable) -> bool:
-        return self.token not in cast(EventState, state)[1]
+        waiters: Any = state[1]  # type: ignore[index]
+        return self.token not in waiters
 
     def waits_for(self, purpose: Purpose | None) -> str:
         return purpose.text if purpose is not None else f"for {self.shared} to be set"

@@ -37,6 +37,7 @@ from gc import get_referents
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
+from mazurka.runtime.core.class_versions import FIXED, is_same, version_of
 from mazurka.runtime.core.insides import (
     ancestors,
     attributes,
@@ -113,18 +114,55 @@ settled: dict[tuple[type, str], Settled] = {}
 """By class and name; made anew when another attribute is learned to move, or a class is exposed."""
 
 
+_versions: dict[type, dict[type, int]] = {}
+"""By class of which something is kept here: the classes on which that depends, and the versions
+that these had."""
+_moving = 0
+"""How many attributes were known to move when the run began."""
+
+
 def forget_classes() -> None:
-    """Begin a run: classes may have changed since the one before."""
+    """Begin a run: forget what depends on classes that have changed since they were looked at, or
+    that an earlier run has made, and on what has been learned meanwhile."""
+    global _moving
+    _exposed.clear()
+    _shown.clear()
+    if len(learned.moving) != _moving:
+        _moving = len(learned.moving)
+        settled.clear()
+    changed = []
+    for kind, versions in _versions.items():
+        for one, version in versions.items():
+            if version != FIXED and not is_same(one, version):
+                changed.append(kind)
+                break
+    for kind in changed:
+        del _versions[kind]
+    for found in _FOUND if changed else ():
+        for key in [key for key in found if key[0] in changed]:
+            del found[key]
+
+
+def forget_all_classes() -> None:
+    """Begin or end an exploration."""
     _forget_sorts()
     _exposed.clear()
     _shown.clear()
 
 
 def _forget_sorts() -> None:
-    _sorts.clear()
-    _by_c.clear()
-    _kept.clear()
-    settled.clear()
+    for found in _FOUND:
+        found.clear()
+    _versions.clear()
+
+
+def depend_on(kind: type, sort: type | None = None) -> None:
+    """Note that something is about to be kept about a class, and the type of what it has."""
+    versions = _versions.get(kind)
+    if versions is None:
+        versions = _versions[kind] = {kind: version_of(kind)}
+    if sort is not None and sort not in versions:
+        versions[sort] = version_of(sort)
 
 
 def settle_class(kind: type, name: str) -> Settled:
@@ -150,6 +188,7 @@ def _sort(kind: type, name: str) -> int:
 
 
 def _find_sort(kind: type, name: str) -> int:
+    depend_on(kind)
     if issubclass(kind, COMPUTED):
         return _SLOT if _is_in_slot(kind, name) else _COMPUTE
     if is_private(kind, name):
@@ -161,6 +200,7 @@ def _find_sort(kind: type, name: str) -> int:
         if value is _MISSING:
             continue
         sort = type(value)
+        depend_on(kind, sort)
         if sort is types.MemberDescriptorType:
             return _SLOT
         if sort is types.GetSetDescriptorType and _is_kept_by_c(kind, name):
@@ -208,11 +248,13 @@ def is_computed_by_c(kind: type, name: str) -> bool:
 
 
 def _find_by_c(kind: type, name: str) -> bool:
+    depend_on(kind)
     if issubclass(kind, (type, tuple, ModuleType, *COMPUTED)):
         return False
     for base in ancestors(kind):
         if name in names_in_class(base):
             sort = type(names_in_class(base)[name])
+            depend_on(kind, sort)
             return not issubclass(sort, _STORING_NOTHING) and _gets_in_c(sort)
     return False
 
@@ -496,6 +538,8 @@ def note_replaced(name: str) -> None:
 
 _kept: dict[tuple[type, str], types.GetSetDescriptorType | None] = {}
 """By class and name: what reads and writes an attribute that C code keeps; None for others."""
+_FOUND: Final[tuple[dict[tuple[type, str], Any], ...]] = (_sorts, _by_c, _kept, settled)
+"""All that is kept by class and name."""
 
 
 def note_assigned(thing: Any, name: str) -> None:
@@ -511,6 +555,7 @@ def note_assigned(thing: Any, name: str) -> None:
 
 
 def _find_kept(kind: type, name: str) -> types.GetSetDescriptorType | None:
+    depend_on(kind)
     for base in ancestors(kind):
         if name in names_in_class(base):
             found = names_in_class(base)[name]

@@ -425,6 +425,8 @@ def _with_classes(
 def _is_performed(value: Any) -> bool:
     """Tell whether something is a class, or an object of C code, whose calls touch something."""
     kind = type(value)
+    if kind is FunctionType:
+        return False
     if kind is MethodType:
         return calls_in_c(type(value.__func__))
     if not issubclass(kind, type):

@@ -345,6 +345,8 @@ def make_function(make: Any, _site: int, /, *arguments: Any, **named: Any) -> An
 @performs(CallEffect.MAKES_THREAD)
 def make_thread(kind: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
     """`Thread(target=f, args=values)`: the thread reads its arguments when it begins."""
+    if not arguments and "args" not in named and "kwargs" not in named:
+        return call_back(kind, site, **named)
     positions = ("interval", "function") if kind is Timer else ("group", "target", "name")
     given = dict(zip((*positions, "args", "kwargs"), arguments, strict=False)) | named
     if len(given) < len(arguments) + len(named):

@@ -21,6 +21,7 @@ from mazurka.runtime.python.attributes import (
     NOWHERE,
     Settled,
     approach_entry,
+    depend_on,
     home_found,
     home_of,
     is_computed_by_c,
@@ -225,6 +226,7 @@ def read_attribute(thing: Any, name: str, site: int) -> Any:
 
 def _settle(kind: type, name: str) -> Settled:
     """Find what every access to an attribute of objects of a class comes to, and keep it."""
+    depend_on(kind)
     by_c = kind in PROXIES or looks_up_in_c(kind) or is_field(kind, name)
     found = OPEN if by_c or is_computed_by_c(kind, name) else settle_class(kind, name)
     settled[kind, name] = found
@@ -291,8 +293,24 @@ def _write_slowly(value: Any, thing: Any, name: str, site: int) -> None:
     if (settled.get((kind, name)) or _settle(kind, name)) is not OWN:
         write_own(thing, name, site, How.WRITE, setattr, thing, name, value)
         return
-    _touch_stored(see(thing), name, site)
+    seen = see(thing)
+    if name in seen or site in points or learned.moving or session.current.over:
+        _touch_stored(seen, name, site)
+    else:
+        _write_first(seen, name, site)
     setattr(thing, name, value)
+
+
+def _write_first(seen: Seen, name: str, site: int) -> None:
+    """Note the first access to a variable that the object itself holds, at no scheduling point."""
+    location = seen[name] = SharedLocation()
+    if not now.alone:
+        location.owner = now.thread
+        location.write = now.count
+        location.write_site = site
+    location.stored = seen.maker == EVERYBODY
+    session.current.running.rounds = None
+    now.idle = 0
 
 
 def _touch_stored(seen: Seen, name: str, site: int) -> None:

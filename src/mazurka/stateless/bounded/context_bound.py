@@ -171,7 +171,7 @@ class ContextBounds:
         for here, state, frontier in unknown:  # it grows meanwhile
             for event in frontier:
                 previous = state ^ hash_of[event]
-                if previous in known or previous in found:
+                if previous in found or previous in known:
                     continue
                 found.add(previous)
                 rest = covers[event] or graph.cover(event)
