@@ -140,7 +140,7 @@ class Algorithm2(GraphSearch):
             state = waiting.pop()
             closed.add(state)  # L16
             arrivals = known[state]
-            for place in range(FIRST_COST, len(arrivals), EACH):  # L17
+            for place in range(FIRST_COST, arrivals[3], EACH):  # L17
                 if arrivals[place] > bound:
                     continue
                 previous = arrivals[place - 1]

@@ -21,7 +21,7 @@ on may cost a preemption (`stateless.preemptions`):
 
 Where early timeouts are left out, such a t is not in E(s), and CB(s, t) is infinite.  A prefix of a
 state may then be one that no schedule leads to: `arrivals` has only those t' in F(s) for which t'
-is in E(s − t'), and a state without any, other than the first one, is `UNREACHED`.
+is in E(s − t'), and a state without any, other than the first one, is not reached: E(s) is empty.
 
 There may be millions of states, so each is a tuple of numbers: it takes little memory, and the
 garbage collector never looks at it twice.
@@ -41,10 +41,11 @@ Bounds: TypeAlias = tuple[int, ...]
 """What is known of a state: who can go on, how it is reached, and at which cost.
 
 1. E(s), one bit a thread;
-2. CB(s, t) of all threads, `WIDTH` bits each, after that of a t whose step was not the last one in
-   any order;
-3. those t in E(s) for which to go on is a preemption, whoever was last;
-4. three numbers for each t' in F(s): t', the hash of s − t', and CB(s − t', t').
+2. those t in E(s) for which to go on is a preemption, whoever was last;
+3. CB(s, t) of a t whose step was not the last one in any order, and which is none of those;
+4. where the next ones end;
+5. three numbers for each t' in F(s): t', the hash of s − t', and CB(s − t', t');
+6. CB(s, t) of all threads, that of thread 0 at the end.
 """
 Arrival: TypeAlias = tuple[int, StateHash, int]
 """A thread t' whose step was last, the state before it, and CB of that step."""
@@ -53,61 +54,46 @@ Prefix: TypeAlias = tuple[int, StateHash, Sequence[int]]
 """A prefix to be worked out: its events, the hash of the state, and the events of F(s)."""
 
 CHECK_EVERY = 1024
-WIDTH = 16
-NEVER = (1 << WIDTH) - 1
-MOST = NEVER - 1
-"""Costs above this one are not told apart: whoever allows so many preemptions allows more."""
-FIRST, FIRST_COST, EACH = 3, 5, 3
+NEVER = 1 << 60
+"""More than anybody allows."""
+FIRST, FIRST_COST, EACH = 4, 6, 3
 """Where the arrivals begin, where the cost of the first one is, and how many numbers each has."""
 
 
 def arrivals(bounds: Bounds) -> Iterator[Arrival]:
     """Return the t' in F(s), each with s − t' and CB(s − t', t')."""
-    return zip(bounds[3::3], bounds[4::3], bounds[5::3], strict=True)
+    end = bounds[3]
+    return zip(bounds[4:end:EACH], bounds[5:end:EACH], bounds[6:end:EACH], strict=True)
 
 
 def count_arrivals(bounds: Bounds) -> int:
     """How many t' there are in F(s)."""
-    return len(bounds) // EACH - 1
+    return (bounds[3] - FIRST) // EACH
 
 
 def least_cost(bounds: Bounds) -> int:
     """CB(s)."""
-    return min(bounds[5::3], default=0)
+    return min(bounds[FIRST_COST : bounds[3] : EACH], default=0)
 
 
 def cost_of(bounds: Bounds, thread: int) -> int:
     """CB(s, t)."""
-    return bounds[1] >> (thread + 1) * WIDTH & NEVER
+    return bounds[~thread]
 
 
 def count_within(bounds: Bounds, bound: int) -> int:
     """How many threads can take a step t with CB(s, t) at most the bound."""
-    able, hasty, count = bounds[0], bounds[2], 0
+    able, hasty, count = bounds[0], bounds[1], 0
     if hasty:
         able ^= hasty
         if least_cost(bounds) < bound:
             count = hasty.bit_count()
-    if bounds[1] & NEVER <= bound:
+    if bounds[2] <= bound:
         return count + able.bit_count()
-    for place in range(FIRST, len(bounds), EACH):
-        if bounds[place + 2] <= bound and able >> bounds[place] & 1:
+    for place in range(FIRST_COST, bounds[3], EACH):
+        if bounds[place] <= bound and able >> bounds[place - 2] & 1:
             count += 1
     return count
-
-
-def _pack(found: Sequence[int], others: int, ones: int) -> int:
-    """CB(s, t) of all threads, from the arrivals of a state, and `others`, that of a t whose step
-    was not the last one in any order.  `ones` has a one in the place of each."""
-    costs = others * ones
-    for place in range(FIRST, len(found), EACH):
-        if (cost := found[place + 2]) < others:
-            costs -= others - cost << (found[place] + 1) * WIDTH
-    return costs
-
-
-UNREACHED: Bounds = (0, NEVER, 0)
-"""Of a state to which no schedule leads without an early timeout.  Nobody goes on from there."""
 
 
 class ContextBounds:
@@ -130,9 +116,9 @@ class ContextBounds:
 
     def end_here(self) -> None:
         """Nobody goes on from the cursor: the program has given up."""
-        enabled, costs, _, *rest = self.here()
+        enabled, _, *rest = self.here()
         self.unseen -= enabled.bit_count()
-        self.known[self.graph.hash] = (0, costs, 0, *rest)
+        self.known[self.graph.hash] = (0, 0, *rest)
 
     def forget(self) -> None:
         self.known.clear()
@@ -145,7 +131,7 @@ class ContextBounds:
         following = -1
         while count_arrivals(bounds := self.known[graph.hash]):
             _, stays, _ = graph.enabled()
-            early = following >= 0 and bounds[2] >> following & 1
+            early = following >= 0 and bounds[1] >> following & 1
             costs = [
                 (
                     cost + (early or (following not in (last, -1) and stays >> last & 1)),
@@ -204,66 +190,63 @@ class ContextBounds:
         """
         graph, known = self.graph, self.known
         schedule, hash_of, able_after = graph.schedule, graph.hash_of, graph.able_after
-        ones = ((1 << (len(graph.lines) + 1) * WIDTH) - 1) // NEVER
+        threads = len(graph.lines)
         unseen = 0
         for here, state, frontier in prefixes:
             if not frontier or graph.any_yields:
-                self._add_slowly(here, state, frontier, ones)
+                self._add_slowly(here, state, frontier)
                 continue
             event = frontier[0]
             previous = state ^ hash_of[event]
             before = known[previous]
             able = able_after(event, before[0], here)
             last = schedule[event]
-            place = (last + 1) * WIDTH
-            cost = before[1] >> place & NEVER
+            cost = before[~last]
             others = cost + (able >> last & 1)
-            if len(frontier) == 1:
-                if others > MOST:
-                    others = MOST
-                costs = others * ones
-                if cost < others:
-                    costs -= others - cost << place
-                known[state] = (able, costs, 0, last, previous, cost)
-                unseen += able.bit_count() - 1
-                continue
-            found = [able, 0, 0, last, previous, cost]
-            for event in frontier[1:]:
-                last = schedule[event]
-                previous = state ^ hash_of[event]
-                cost = known[previous][1] >> (last + 1) * WIDTH & NEVER
-                found += (last, previous, cost)
-                cost += able >> last & 1
-                if cost < others:
-                    others = cost
-            found[1] = _pack(found, others if others < MOST else MOST, ones)
-            known[state] = tuple(found)
+            found = [able, 0, 0, 0, last, previous, cost]
+            if len(frontier) > 1:
+                for event in frontier[1:]:
+                    last = schedule[event]
+                    previous = state ^ hash_of[event]
+                    cost = known[previous][~last]
+                    found += (last, previous, cost)
+                    cost += able >> last & 1
+                    if cost < others:
+                        others = cost
+            found[2], found[3] = others, len(found)
+            costs = [others] * threads
+            for place in range(FIRST_COST, len(found), EACH):
+                if (cost := found[place]) < others:
+                    costs[~found[place - 2]] = cost
+            known[state] = tuple(found + costs)
             unseen += able.bit_count() - len(frontier)
         self.unseen += unseen
 
-    def _add_slowly(self, here: int, state: StateHash, frontier: Sequence[int], ones: int) -> None:
+    def _add_slowly(self, here: int, state: StateHash, frontier: Sequence[int]) -> None:
         """Work out the bounds of a prefix in which threads may give way."""
         graph, known = self.graph, self.known
+        threads = len(graph.lines)
         able, stays, hasty = graph.able(here)
         if not graph.early_timeouts:
             frontier = self._reached(state, frontier)
             if here and not frontier:
-                known[state] = UNREACHED
+                known[state] = (0, 0, NEVER, FIRST, *[NEVER] * threads)
                 return
-        others = MOST if frontier else 0
-        found = [able, 0, hasty]
+        others = NEVER if frontier else 0
+        found = list[int]()
         for event in frontier:
             last = graph.schedule[event]
             previous = state ^ graph.hash_of[event]
             cost = cost_of(known[previous], last)
             found += (last, previous, cost)
             others = min(others, cost + (stays >> last & 1))
-        costs = _pack(found, others, ones)
+        costs = [others] * threads
+        for last, cost in zip(found[0::EACH], found[2::EACH], strict=True):
+            costs[~last] = min(cost, others)
         if hasty:
-            costs = self._raise_hasty(costs, hasty, min(found[5::3], default=0) + 1)
-        found[1] = costs
+            self._raise_hasty(costs, hasty, min(found[2::EACH], default=0) + 1)
+        known[state] = (able, hasty, others, FIRST + len(found), *found, *costs)
         self.unseen += able.bit_count() - len(frontier)
-        known[state] = tuple(found)
 
     def _reached(self, state: StateHash, frontier: Sequence[int]) -> list[int]:
         """The events of those t' in F(s) for which t' is in E(s − t')."""
@@ -274,14 +257,11 @@ class ContextBounds:
             if known[state ^ graph.hash_of[event]][0] >> graph.schedule[event] & 1
         ]
 
-    def _raise_hasty(self, costs: int, hasty: int, cost: int) -> int:
+    def _raise_hasty(self, costs: list[int], hasty: int, cost: int) -> None:
         """Set CB(s, t) of those threads for which to go on is a preemption."""
-        while hasty:
-            thread = hasty.bit_length() - 1
-            hasty ^= 1 << thread
-            place = (thread + 1) * WIDTH
-            costs += cost - (costs >> place & NEVER) << place
-        return costs
+        for thread in range(hasty.bit_length()):
+            if hasty >> thread & 1:
+                costs[~thread] = cost
 
     def _check(self, count: int) -> None:
         if self.max_states is not None and count >= self.max_states:
