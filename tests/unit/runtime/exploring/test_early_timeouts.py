@@ -280,6 +280,7 @@ def many_waits() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="workers are forked")
+@pytest.mark.filterwarnings("ignore:other threads run")  # those of tests before
 def test_workers_leave_out_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mazurka.runtime.exploring.workers.parallel.SCOUTING", 10)
     alone, several = (

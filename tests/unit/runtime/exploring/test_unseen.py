@@ -169,6 +169,7 @@ def test_modules_that_are_left_out_are_accepted(tmp_path: Path) -> None:
     assert explore(tmp_path, LOST_UPDATE, leave_out=("json",)).verdict == "holds"
 
 
+@pytest.mark.filterwarnings("ignore:other threads run")  # those of tests before
 @pytest.mark.usefixtures("blind")
 def test_several_workers_miss_it_no_more_than_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
