@@ -76,6 +76,11 @@ ENDLESS = (
     " for a condition or an event, or call time.sleep in it. If the execution does end, allow more"
     " steps (--max-steps)"
 )
+TOO_DEEP = (
+    "the test calls functions so deeply that no frames are left to observe them with: each call"
+    " under observation takes some frames more. Allow more where the test's module begins"
+    " (sys.setrecursionlimit(10_000)), or let the test go less deep"
+)
 PATIENT_RUNS = 1000
 """The most runs in which a failure is looked for that needs no early timeout."""
 
@@ -125,9 +130,10 @@ class Exploration:
             result.error = explain_contradiction(error, test.place)
         except MazurkaError as error:
             result.error = error
-        except ControlError as error:
+        except (ControlError, RecursionError) as error:
             file, line = test.place
-            result.error = MazurkaError(str(error), file=file, line=line)
+            text = TOO_DEEP if isinstance(error, RecursionError) else str(error)
+            result.error = MazurkaError(text, file=file, line=line)
         if result.error is not None:
             result.error = add_unobserved(result.error)
             result.verdict = ERROR

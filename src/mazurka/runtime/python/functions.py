@@ -362,7 +362,15 @@ def make_class(function: Any, site: int, /, *arguments: Any, **named: Any) -> An
     """`type(thing)`, and `type(name, bases, names)`, which reads the last one."""
     if len(arguments) == 1:
         return function(*arguments, **named)
-    return read(function, site, *arguments, **named)
+    home = sys._getframe(1).f_globals.get("__name__")
+
+    def make(name: Any, bases: Any, names: Any, **named: Any) -> Any:
+        """The class belongs to the module that makes it, which is told by the caller's frame."""
+        if type(names) is dict and "__module__" not in names:
+            names = {**names, "__module__": home}
+        return function(name, bases, names, **named)
+
+    return read(make if len(arguments) == 3 else function, site, *arguments, **named)
 
 
 @performs(CallEffect.MAKES_RECORD)

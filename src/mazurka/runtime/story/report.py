@@ -166,7 +166,8 @@ class ExplorationReport(Prose):
         self.print_blank()
         if violated.diagnosis is not None:
             found = violated.diagnosis
-            self.print_line(f"{found.kind}: {found.text(rows.main_file)}", "bold yellow")
+            file = rows.main_file if violated.file in (None, rows.main_file) else None
+            self.print_line(f"{found.kind}: {found.text(file)}", "bold yellow")
             self.print_blank()
         switches = counted(trace.switches, "context switch")
         preempted = [row.number for row in rows.rows if row.preempts]

@@ -13,9 +13,10 @@ import sys
 import warnings
 from collections.abc import Callable
 from inspect import signature
-from types import BuiltinMethodType
-from typing import Any
+from types import BuiltinMethodType, FrameType
+from typing import Any, Final
 
+from mazurka.runtime.core.sites import RUNTIME_FOLDER
 from mazurka.runtime.python.calls import performers, performs
 from mazurka.runtime.python.catalogue import CallEffect
 from mazurka.runtime.python.containers import part_of, perform_all
@@ -93,4 +94,30 @@ def warn(function: Callable[..., Any], site: int, /, *arguments: Any, **named: A
     parts = [part_of(filters, How.READ_ALL), part_of(log, How.CHANGE)]
     # What shows a warning may be code of the program, which has accesses of its own.
     perform_all([part for part in parts if part is not None], site, bool, filters)
+    if function.__name__ == "warn":
+        arguments, named = _with_own_level(arguments, named)
     return function(*arguments, **named)
+
+
+def _with_own_level(
+    arguments: tuple[Any, ...], named: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Count the frames of Mazurka up to the one that a warning is about: the program does not
+    know of them."""
+    level = arguments[_LEVEL] if len(arguments) > _LEVEL else named.get("stacklevel", 1)
+    if type(level) is not int:
+        return arguments, named  # it will be refused
+    wanted, counted = max(level, 1), 0
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and wanted:
+        counted += 1
+        wanted -= not frame.f_code.co_filename.startswith(RUNTIME_FOLDER)
+        frame = frame.f_back
+    counted += wanted  # there are not so many
+    if len(arguments) > _LEVEL:
+        return (*arguments[:_LEVEL], counted, *arguments[_LEVEL + 1 :]), named
+    return arguments, {**named, "stacklevel": counted}
+
+
+_LEVEL: Final = 2
+"""The position of `stacklevel` among the arguments of `warnings.warn`."""
