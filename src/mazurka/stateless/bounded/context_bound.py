@@ -35,7 +35,7 @@ from typing import TypeAlias
 
 from mazurka.stateless.bounded.happens_before import Graph
 from mazurka.stateless.bounded.hashing import StateHash
-from mazurka.stateless.explored import Exceeded
+from mazurka.stateless.explored import TIME, Allowance, Exceeded
 
 Bounds: TypeAlias = tuple[int, ...]
 """What is known of a state: who can go on, how it is reached, and at which cost.
@@ -108,6 +108,8 @@ class ContextBounds:
         """How many steps lead from known states to states that are not known."""
         self.max_states = max_states
         self.deadline = deadline
+        self.allowance: Allowance | None = None
+        """When the search ends that nobody has given a limit."""
 
     def here(self) -> Bounds:
         """The bounds of the state at the graph's cursor, and of all its prefixes."""
@@ -267,4 +269,7 @@ class ContextBounds:
         if self.max_states is not None and count >= self.max_states:
             raise Exceeded(f"more than {self.max_states:,} states")
         if self.deadline is not None and time.perf_counter() > self.deadline:
-            raise Exceeded("time")
+            raise Exceeded(TIME)
+        exceeded = None if self.allowance is None else self.allowance.find_exceeded()
+        if exceeded is not None:
+            raise Exceeded(exceeded)

@@ -61,6 +61,7 @@ class GraphSearch(BoundedSearch):
     def restart(self) -> bool:
         self.graph.restart()
         self.bounds.deadline = self.deadline
+        self.bounds.allowance = self.options.allowance
         return super().restart()
 
     def extend(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 
@@ -165,3 +166,7 @@ def test_limits_are_kept() -> None:
     assert graph.counts == [60, 60], "the cursor is where it was"
     with pytest.raises(Exceeded, match="time"):
         ContextBounds(graph, deadline=0.0).here()
+    bounds = ContextBounds(graph)
+    bounds.allowance = Allowance(processor=0.0, world=math.inf)
+    with pytest.raises(Exceeded, match=PROCESSOR_TIME):
+        bounds.here()
