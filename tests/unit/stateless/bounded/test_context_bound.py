@@ -12,8 +12,9 @@ from tests.soundness.whole_runs import Execution, Watched, every_schedule, execu
 from tests.unit.stateless.bodies import Recording, critical_sections, recorded, writes
 from tests.unit.stateless.simulated import Body, Simulated, World
 
-from mazurka.stateless.bounded.context_bound import ContextBounds, Exceeded, cost_of
+from mazurka.stateless.bounded.context_bound import ContextBounds, cost_of
 from mazurka.stateless.bounded.happens_before import Graph
+from mazurka.stateless.explored import PROCESSOR_TIME, Allowance, Exceeded
 from mazurka.stateless.runs import Ended, Operation
 
 Costs = dict[tuple[Execution, int], int]
