@@ -364,7 +364,7 @@ def make_class(function: Any, site: int, /, *arguments: Any, **named: Any) -> An
         return function(*arguments, **named)
     home = sys._getframe(1).f_globals.get("__name__")
 
-    def make(name: Any, bases: Any, names: Any, **named: Any) -> Any:
+    def make(name: Any, bases: Any, names: Any, /, **named: Any) -> Any:
         """The class belongs to the module that makes it, which is told by the caller's frame."""
         if type(names) is dict and "__module__" not in names:
             names = {**names, "__module__": home}
