@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import mazurka
 from mazurka.checking import load_program
 from mazurka.errors import InternalError
 from mazurka.ir.program import Program
@@ -153,6 +154,42 @@ def test_auxiliary_invariants_that_are_none_are_noticed(
 
     monkeypatch.setattr(induction, "find_control_invariant", stay_at_first)
     assert find(tmp_path, "k-induction") == NO_PROOF
+
+
+POLLS = """
+from mazurka.model import Int
+x: Int[0, 9] = 0
+def polls():
+    while x < 9:
+        pass
+    assert False, "nine"
+def counts():
+    global x
+    while x < 9:
+        x += 1
+threads = [polls(), counts()]
+"""
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_a_step_that_leaves_out_too_many_states_is_noticed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, broken: bool
+) -> None:
+    """The thread that polls comes to the same state again; to differ is not to have nothing in
+    common."""
+    if broken:
+        monkeypatch.setattr(
+            induction,
+            "differ",
+            lambda graph, one, other: graph.every(map(graph.differ, one, other)),
+        )
+    path = tmp_path / "model.py"
+    path.write_text(POLLS, encoding="utf-8")
+    try:
+        verdict = mazurka.check(path, strategy="k-induction", properties=["assert"]).verdict
+    except InternalError:
+        verdict = NO_PROOF
+    assert (verdict == "violated") is not broken
 
 
 def forget_the_first_state(patch: pytest.MonkeyPatch) -> None:

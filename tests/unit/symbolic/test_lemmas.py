@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +19,14 @@ from mazurka.symbolic.circuit import Circuit, Interleaving
 from mazurka.symbolic.encoding import encode
 from mazurka.symbolic.environment import BINARY
 from mazurka.symbolic.invariants import check_invariant, find_unused_codes
+from mazurka.symbolic.lemmas import proving
 from mazurka.symbolic.lemmas.contributions import solve
 from mazurka.symbolic.lemmas.mining import Lemma, guess_lemmas
-from mazurka.symbolic.lemmas.proving import LEMMA_SOLVER, prove_by_lemmas
+from mazurka.symbolic.lemmas.proving import (
+    LEMMA_SOLVER,
+    find_control_invariant,
+    prove_by_lemmas,
+)
 from mazurka.symbolic.lemmas.relations import (
     find_equations,
     find_null_space,
@@ -106,6 +112,31 @@ def test_equations_of_samples() -> None:
     rows = np.array([[3, 1, 2], [5, 4, 1], [9, 2, 7], [0, 0, 0]], np.int64)
     assert find_equations([10, 11, 12], rows) == [(((10, 1), (11, -1), (12, -1)), 0)]
     assert find_equations([10, 11, 12], rows[:2]) == []  # too few say anything
+
+
+def test_walks_drop_what_single_frames_drop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The largest inductive part is the same, however it is found."""
+    circuit = make_circuit(tmp_path)
+    known = find_unused_codes(circuit)
+    few = np.array([[bool(latch.initial)] for latch in circuit.latches])
+    monkeypatch.setattr(proving, "sample_states", lambda _: few)  # most guesses are wrong then
+    found, questions = [], []
+    solve = SatSolver.solve
+
+    def count(solver: SatSolver, assumptions: Sequence[int] = ()) -> bool:
+        questions[-1] += 1
+        return solve(solver, assumptions)
+
+    monkeypatch.setattr(SatSolver, "solve", count)
+    for frames in (1, 32):
+        monkeypatch.setattr(proving, "WALK_FRAMES", frames)
+        questions.append(0)
+        found.append(find_control_invariant(circuit, known))
+    assert found[0] == found[1]
+    assert found[0]
+    assert questions[1] < questions[0]
 
 
 def test_wide_counters_in_step_are_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -137,8 +137,10 @@ class Solver:
     """
 
     loading_seconds = 0.0
-    solving_seconds = 0.0
     clauses = 0
+    _solved = 0.0
+    _ended: float | None = None
+    """When the process was killed."""
 
     def __init__(self, waiting: Callable[[Self], None] | None = None) -> None:
         self.waiting: Callable[[Any], None] | None = waiting
@@ -155,10 +157,11 @@ class Solver:
         if kind is None and alive and len(_idle) < MOST_IDLE:
             _idle.append(self._process)
         else:
-            self._process.kill()
+            self.kill()
 
     def kill(self) -> None:
         """End the process: this solver answers nothing more."""
+        self._ended = self._ended or time.perf_counter()
         self._process.kill()
 
     def resident_bytes(self) -> int:
@@ -195,6 +198,8 @@ class SatSolver(Solver):
         self, name: str = DEFAULT_SOLVER, waiting: Callable[[Self], None] | None = None
     ) -> None:
         super().__init__(waiting)
+        self._asked: float | None = None
+        """When a question was asked that has not been answered."""
         self._unsent: list[int] = []
         """Single clauses: they are sent together, when something is asked or they are many."""
         self._send(NEW, list(name.encode("ascii")))
@@ -233,6 +238,16 @@ class SatSolver(Solver):
         """The same for who does not wait: ask with `has_answered`, then hear."""
         self._send_clauses()
         self._send(SOLVE, assumptions)
+        self._asked = time.perf_counter()
+
+    @property
+    def solving_seconds(self) -> float:
+        """How long questions have taken; one that was not answered took until the process was
+        killed."""
+        if self._asked is None:
+            return self._solved
+        ended = self._ended or time.perf_counter()
+        return self._solved + ended - self._asked
 
     def hear_of_model(self) -> bool:
         """Whether there is a model, as the process has answered."""
@@ -241,7 +256,8 @@ class SatSolver(Solver):
     def _read_model(self, numbers: array[int]) -> bool:
         found, loading, solving = numbers
         self.loading_seconds += loading / MICROSECONDS
-        self.solving_seconds += solving / MICROSECONDS
+        self._solved += solving / MICROSECONDS
+        self._asked = None
         return bool(found)
 
     def values(self, variables: Sequence[int]) -> list[int]:
