@@ -7,8 +7,9 @@ took by the wall clock and in processor time (of all its processes and threads).
 
 On a machine that has other work to do the wall clock says little.  So the command's own clock is
 its processor time here, unless `--wall` is given, and a command is late if it takes a tenth more
-than the limit by the clock that it goes by.  For `compare`, whose limit is for each strategy, the
-limit is multiplied.  The status is 1 if a command is late.
+than the limit by the clock that it goes by.  Circuits are searched by other processes, and go by
+the wall clock always.  For `compare`, whose limit is for each strategy, the limit is multiplied.
+The status is 1 if a command is late.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ class Shape:
     searches: int = 1
     """How often the limit may be used."""
     fresh_cache: bool = False
+    wall: bool = False
+    """Whether it goes by the wall clock in any case."""
 
 
 def long_function(lines: int) -> str:
@@ -212,6 +215,35 @@ def slow_test() -> str:
     )
 
 
+def mailboxes(nodes: int, room: int) -> str:
+    """Queues of wide numbers: a state has thousands of bits, and there are many facts to guess."""
+    return (
+        "from mazurka.model import Int, Queue, choose\n\n"
+        f"boxes = [Queue({room}, (Int[0, 65535], Int[0, 65535])) for _ in range({nodes})]\n\n\n"
+        "def f(i):\n    seen: Int[0, 65535] = 0\n    while True:\n"
+        f"        then = (i + 1) % {nodes}\n"
+        "        if not boxes[i].empty():\n            a, b = boxes[i].get()\n"
+        "            assert b == (7 * a) % 65536\n            seen = (seen + a) % 65536\n"
+        "            if not boxes[then].full():\n                boxes[then].put((a, b))\n"
+        "        elif choose(False, True) and not boxes[then].full():\n"
+        "            seen = choose(range(65536))\n"
+        "            boxes[then].put((seen, (7 * seen) % 65536))\n\n\n"
+        f"threads = [f(i) for i in range({nodes})]\n"
+    )
+
+
+def wide_counters(threads: int) -> str:
+    """Two counters of 32 bits that stay the same: many threads, and no proof in a short time."""
+    return (
+        "from mazurka.model import Int, Mutex\n\na: Int[0, 2**32 - 1] = 0\n"
+        "b: Int[0, 2**32 - 1] = 0\nlock = Mutex()\n\n\ndef f(i):\n    global a, b\n"
+        "    while True:\n        with lock:\n            x = a\n            y = b\n"
+        "            if x < 2**31 and y < 2**31:\n                a = x + i\n"
+        "                b = y + i\n        with lock:\n            assert a * b != 7\n\n\n"
+        f"threads = [f(i) for i in range({threads})]\n"
+    )
+
+
 STORED = (
     "full",
     "ample",
@@ -225,6 +257,8 @@ STORED = (
 )
 OVER_SCHEDULES = ("dpor", "optimal-dpor", "sleep-sets", "source-dpor")
 ASSERT = ("--property", "assert")
+CIRCUITS = ("bdd", "bmc", "events", "k-induction", "pdr", "portfolio")
+INTERLEAVINGS = ("full", "partial-order", "transactions")
 
 
 def list_shapes() -> Iterator[Shape]:
@@ -271,11 +305,32 @@ def list_shapes() -> Iterator[Shape]:
     yield Shape("explain: drawing", long_trace(60_000), (*ASSERT, "--format", "svg"))
     yield Shape("explain: hang with long loops", long_quiet_walk(2_000_000))
     yield Shape("explain: breadth-first", long_trace(1_000_000), (*ASSERT, "--order", "bfs"))
+    yield from list_circuits()
     yield Shape("compare", large_search(9), ASSERT, "compare", 13)
     yield Shape("compare: long function", long_function(20_000), ASSERT, "compare")
     yield Shape("test: many schedules", test_program(4), command="test")
     yield Shape("test: one long run", slow_test(), command="test")
     yield Shape("fresh cache", large_search(9), fresh_cache=True)
+
+
+def list_circuits() -> Iterator[Shape]:
+    """Shapes of the symbolic engine.  Its solvers are other processes, whose time this one hears of
+    when they end: so these go by the wall clock."""
+    for strategy in CIRCUITS:
+        chosen = ("--strategy", strategy)
+        yield Shape(f"circuit: mailboxes, {strategy}", mailboxes(4, 16), chosen, wall=True)
+        yield Shape(f"circuit: counters, {strategy}", wide_counters(8), chosen, wall=True)
+        races = ("--property", "race", *chosen)
+        yield Shape(f"circuit: races, {strategy}", wide_counters(8), races, wall=True)
+        explained = (*chosen, "--explain")
+        yield Shape(f"circuit: explained, {strategy}", many_locks(12, 8), explained, wall=True)
+        if strategy != "events":
+            formula = (*chosen, "--ltl", "G F a == b")
+            yield Shape(f"circuit: formula, {strategy}", wide_counters(4), formula, wall=True)
+    for strategy in ("bdd", "bmc", "pdr"):
+        for name in INTERLEAVINGS:
+            chosen = ("--strategy", strategy, "--interleaving", name)
+            yield Shape(f"circuit: {name}, {strategy}", many_locks(12, 8), chosen, wall=True)
 
 
 @dataclass(frozen=True)
@@ -331,8 +386,9 @@ def main() -> int:
         for shape in list_shapes():
             if arguments.only not in shape.name:
                 continue
-            taken = run(shape, arguments.limit, Path(folder), by_wall=arguments.wall)
-            seconds = taken.wall if arguments.wall else taken.processor
+            by_wall = arguments.wall or shape.wall
+            taken = run(shape, arguments.limit, Path(folder), by_wall=by_wall)
+            seconds = taken.wall if by_wall else taken.processor
             is_late = seconds > TOLERANCE * arguments.limit * shape.searches
             late += is_late
             figures = f"{taken.wall:>8.2f}{taken.processor:>11.2f}{taken.status:>8}"
