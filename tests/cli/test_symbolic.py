@@ -431,6 +431,63 @@ def test_an_explanation_says_how_many_latches_a_file_has(
     assert same is rows["exported"].endswith(", these")
 
 
+ADDS = """
+from mazurka.model import Int, atomic, choose
+total: Int[0, 2**62] = 0
+def adds():
+    global total
+    amount = choose(range(2**60))
+    with atomic():
+        total = total + amount
+def looks():
+    assert total >= 0
+threads = [adds(), looks()]
+"""
+
+
+@pytest.mark.parametrize("strategy", ["bmc", "pdr", "events", "k-induction"])
+def test_a_race_is_told_whatever_can_be_chosen(tmp_path: Path, strategy: str) -> None:
+    """Nobody goes through 2**60 outcomes to find those that race."""
+    full = {} if strategy in ("events", "k-induction") else {"interleaving": "full"}
+    found = check(
+        write(tmp_path, ADDS),
+        strategy=strategy,
+        engine="symbolic",
+        properties=["race"],
+        limit_seconds=120,
+        **full,
+    )
+    assert found.verdict == VIOLATED
+    assert found.violation is not None
+    assert found.violation.kind == "race"
+
+
+WAITS_WIDE = """
+from mazurka.model import Int, atomic, await_, choose
+x: Int[0, 3] = 0
+y: Int[0, 2**40] = 0
+def guesses():
+    global y
+    with atomic():
+        value = choose(range(2**40))
+        await_(value == 5 and x == 3)
+        y = value
+def moves():
+    global x
+    while True:
+        x = (x + 1) % 3
+threads = [guesses(), moves()]
+"""
+
+
+def test_a_run_is_judged_whatever_can_be_chosen(tmp_path: Path) -> None:
+    model = write(tmp_path, WAITS_WIDE)
+    found = check(
+        model, strategy="pdr", engine="symbolic", ltl="F y == 5", fair=True, limit_seconds=120
+    )
+    assert found.verdict == VIOLATED
+
+
 class Watcher(Silent):
     """Keeps what it hears."""
 

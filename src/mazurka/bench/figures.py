@@ -32,6 +32,8 @@ class Figures:
     """What making a circuit took, and its copies, where there is one."""
     loading_seconds: float | None = None
     """What handing clauses to solvers took."""
+    conflicts: int | None = None
+    """Of SAT solvers."""
     steps: int | None = None
     """Of the schedule that was found."""
     proof: str | None = None

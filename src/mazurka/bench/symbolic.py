@@ -58,7 +58,8 @@ MANY_ROUNDS = 1_000_000
 """So many that time is what ends a search."""
 MEGABYTE = 1_000_000
 OURS = {"answer": 8, "seconds": 7, "cpu": 6, "memory": 7}
-PARTS = {"depth": 6, "transit.": 8, "encode": 6, "load": 6, "solve": 6}
+SIZES = {"depth": 6, "transit.": 8, "conflicts": 9}
+PARTS = {"encode": 6, "load": 6, "solve": 6}
 PAPERS = {"paper\nseconds": 9, "paper\nmemory": 9, "paper\ndepth": 6}
 HOLDS = "holds"
 HEADINGS = {
@@ -322,7 +323,7 @@ class SymbolicTable(Benchmark[SymbolicCase]):
             rows = [row for row in self.rows if row.case.table == table]
             if not rows:
                 continue
-            columns = [OURS, PARTS, *([PAPERS] if table == RACES else [])]
+            columns = [OURS, SIZES, PARTS, *([PAPERS] if table == RACES else [])]
             lines = [line for row in rows for line in write_lines(row)]
             print_page(
                 console,
@@ -354,7 +355,7 @@ class SymbolicTable(Benchmark[SymbolicCase]):
 
     def row_to_json(self, row: Measured[SymbolicCase]) -> dict[str, object]:
         names = (
-            "failure", "proof", "states", "transitions", "depth", "steps", "seconds",
+            "failure", "proof", "states", "transitions", "depth", "steps", "conflicts", "seconds",
             "processor_seconds", "encoding_seconds", "loading_seconds", "solving_seconds",
             "peak_bytes", "limits", "error",
         )  # fmt: skip
@@ -410,6 +411,7 @@ def read_figures(result: SearchResult) -> Figures:
     parts = [*(each.statistics for each in result.rounds), last]
     encoding = [each.encoding_seconds for each in parts if each.encoding_seconds is not None]
     loading = [each.loading_seconds for each in parts if each.loading_seconds is not None]
+    conflicts = [each.conflicts for each in parts if each.conflicts is not None]
     violation = result.violation
     return Figures(
         states=last.states if last.unrolled is None else None,
@@ -418,6 +420,7 @@ def read_figures(result: SearchResult) -> Figures:
         seconds=sum(each.seconds for each in parts),
         encoding_seconds=sum(encoding) if encoding else None,
         loading_seconds=sum(loading) if loading else None,
+        conflicts=sum(conflicts) if conflicts else None,
         peak_bytes=max(each.peak_bytes for each in parts),
         steps=None if violation is None else len(violation.leading),
         proof=last.proof,
@@ -496,13 +499,14 @@ def write_lines(row: Measured[SymbolicCase]) -> Iterator[Line]:
                 _write_bytes(figures),
                 thousands(figures.depth),
                 thousands(figures.transitions),
+                thousands(figures.conflicts),
                 _write_seconds(figures.encoding_seconds),
                 _write_seconds(figures.loading_seconds),
                 _write_seconds(figures.solving_seconds),
                 *_write_paper(row.case.paper.get(column, Figures())),
             ],
         )
-    yield Line(["", ""], [""] * sum(map(len, (OURS, PARTS, PAPERS))))
+    yield Line(["", ""], [""] * sum(map(len, (OURS, SIZES, PARTS, PAPERS))))
 
 
 def _write_seconds(seconds: float | None) -> str:
@@ -523,7 +527,8 @@ def legend_of(table: str, limit: float) -> Iterable[str]:
     yield f">: {limit:g} s, or something else, have ended the search without an answer."
     yield (
         "cpu: the processor time of the search and its solvers. depth: transitions of the circuit,"
-        " which are steps or rounds; for explicit searches the height of the stack. encode: making"
+        " which are steps or rounds; for explicit searches the height of the stack. conflicts: how"
+        " often the solvers of a bounded search have gone back. encode: making"
         " the circuit and its copies. load: handing clauses to the solver. solve: the rest of the"
         " seconds."
     )

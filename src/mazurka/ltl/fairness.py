@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mazurka.analysis.standstill import find_tried_steps
 from mazurka.ir.interpreter import Interpreter, Outcome, State
 from mazurka.ir.program import Kind, Program
 
@@ -61,7 +62,7 @@ def find_abilities(interpreter: Interpreter, state: State) -> Abilities:
         if thread.observer:
             continue
         stops = False
-        for _, step in interpreter.steps_of(state, number):
+        for _, step in find_tried_steps(interpreter, state, number):
             if step.outcome in (Outcome.MOVED, Outcome.FAULT):
                 able.add(number)
                 break  # there may be very many choices

@@ -88,6 +88,8 @@ class Statistics:
     loading and solving."""
     loading_seconds: float | None = None
     """What handing clauses to solvers took, where that is known."""
+    conflicts: int | None = None
+    """The conflicts of SAT solvers, where they are counted."""
 
     @property
     def bytes_per_state(self) -> float:

@@ -40,6 +40,7 @@ class DiagramSearch(CircuitSearch):
     """A search of all states by decision diagrams."""
 
     sweeps = Interleaving.FULL
+    counts_all = False
     counters = BINARY
     states = 0
     parts = 0

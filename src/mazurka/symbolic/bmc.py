@@ -112,6 +112,8 @@ class CircuitSearch:
     counters = ONE_HOT
     idling = False
     """Whether frames that are no transitions must change nothing."""
+    counts_all = True
+    """Whether all that is asked is asked of `solvers`."""
 
     def __init__(
         self,
@@ -260,6 +262,7 @@ class CircuitSearch:
             doing=self.doing,
             encoding_seconds=self.encoding_seconds,
             loading_seconds=None if self.solver is None else self.solver.loading_seconds,
+            conflicts=sum(each.conflicts for each in self.solvers) if self.counts_all else None,
         )
 
     def examine_unknown(self, path: tuple[Move, ...], step: Step) -> bool:

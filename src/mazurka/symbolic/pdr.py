@@ -80,6 +80,7 @@ class InvariantSearch(CircuitSearch):
 
     sweeps = Interleaving.SWEEPS
     counters = BINARY
+    counts_all = False
     idling = True
     queries = 0
     file: InvariantFile | None = None

@@ -66,6 +66,7 @@ class PortfolioSearch(CircuitSearch):
     beside: ProofBeside | None = None
     """The search for an invariant while it runs."""
     diagrams: DiagramsBeside | None = None
+    counts_all = False
     prover: InvariantSearch | None = None
     decided_by = "bmc"
     file: InvariantFile | None = None

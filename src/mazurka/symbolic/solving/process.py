@@ -8,7 +8,8 @@ and these numbers.
 |---|---|---|
 | `NEW` | the name of a solver, a character a number | none: the next solver is empty |
 | `ADD` | clauses, each ended by 0 | none |
-| `SOLVE` | assumptions | 1 or 0, microseconds spent on loading since the last answer, on solving |
+| `SOLVE` | assumptions | 1 or 0, microseconds spent on loading since the last answer, on solving, \
+and the conflicts of all questions so far |
 | `VALUES` | variables | 1 or 0 for each, in the last model |
 | `CORE` | none | assumptions of the last question that cannot hold together |
 | `PROVE` | a `Problem` of `mazurka.symbolic.solving.property_directed` | now and then `PROGRESS` \
@@ -110,7 +111,8 @@ class Server:
         solving = time.perf_counter() - started
         times = (min(int(each * MICROSECONDS), MOST) for each in (self.loading, solving))
         self.loading = 0.0
-        return array(NUMBER, [int(bool(found)), *times])
+        conflicts = min((self.solver.accum_stats() or {}).get("conflicts", 0), MOST)
+        return array(NUMBER, [int(bool(found)), *times, conflicts])
 
     def values(self, variables: array[int]) -> array[int]:
         model = self.model

@@ -194,6 +194,9 @@ class Solver:
 class SatSolver(Solver):
     """An incremental SAT solver."""
 
+    conflicts = 0
+    """How often it has had to go back: a measure of its work that no other work disturbs."""
+
     def __init__(
         self, name: str = DEFAULT_SOLVER, waiting: Callable[[Self], None] | None = None
     ) -> None:
@@ -254,7 +257,7 @@ class SatSolver(Solver):
         return self._read_model(self._process.read_answer()[1])
 
     def _read_model(self, numbers: array[int]) -> bool:
-        found, loading, solving = numbers
+        found, loading, solving, self.conflicts = numbers
         self.loading_seconds += loading / MICROSECONDS
         self._solved += solving / MICROSECONDS
         self._asked = None
