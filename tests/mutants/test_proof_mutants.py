@@ -171,7 +171,9 @@ threads = [polls(), counts()]
 """
 
 
-@pytest.mark.parametrize("broken", [False, True])
+@pytest.mark.parametrize(
+    "broken", [False, True], ids=["as it is", "states that differ have nothing in common"]
+)
 def test_a_step_that_leaves_out_too_many_states_is_noticed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, broken: bool
 ) -> None:
