@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, MutableSequence
+from collections.abc import Callable, Iterable, Iterator, KeysView
 from contextlib import nullcontext
 from typing import Any
 
@@ -50,32 +50,9 @@ def sees(ask: Callable[[list[int]], Any]) -> bool:
     return mazurka.explore(program, preemptions=1).verdict == "violated"
 
 
-class Bag(MutableSequence[int]):
-    """A sequence whose other methods are those of `collections.abc`."""
-
-    def __init__(self) -> None:
-        self.inside: list[int] = []
-
-    def __getitem__(self, at: Any) -> Any:
-        return self.inside[at]
-
-    def __setitem__(self, at: Any, value: Any) -> None:
-        self.inside[at] = value
-
-    def __delitem__(self, at: Any) -> None:
-        del self.inside[at]
-
-    def __len__(self) -> int:
-        return len(self.inside)
-
-    def insert(self, at: int, value: int) -> None:
-        self.inside.insert(at, value)
-
-
-def fill(items: list[int]) -> bool:
-    bag = Bag()
-    bag.extend(items)
-    return len(bag) > 0
+def view(items: list[int]) -> bool:
+    shown: Any = items
+    return len(KeysView(shown)) > 0
 
 
 def enter(items: list[int]) -> bool:
@@ -103,9 +80,9 @@ MUTANTS: dict[str, tuple[Any, str, Any, Callable[[list[int]], Any]]] = {
     ),
     "methods of abstract classes are not observed": (
         *(library, "PARTS", {**library.PARTS, "collections.abc": frozenset()}),
-        fill,
+        view,
     ),
-    "what is entered is taken apart unread": (managing, "unpack", keep, enter),
+    "what is entered is taken apart unread": (managing, "UNPACKING", (keep,) * 3, enter),
 }
 
 

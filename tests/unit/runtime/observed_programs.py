@@ -129,6 +129,25 @@ def find_at(
     return found
 
 
+def find_failing(folder: Path, source: str, names: Sequence[str], bound: int = 1) -> list[bool]:
+    """Explore functions of a source one after the other, under one control; tell which can fail.
+
+    What has been learned of one is forgotten before the next one.
+    """
+    module = module_of(folder, source)
+    chosen = list(names[:1])
+    failing = []
+    with observed(module, lambda: getattr(module, chosen[0])()) as program:
+        for name in names:
+            chosen[0] = name
+            program.forget()
+            explored = program.supervise(
+                lambda: explore(program, bound, "algorithm-2", RunOptions(stop_at_first=True))
+            )
+            failing.append(bool(explored.failures))
+    return failing
+
+
 class Trail(Decider):
     """Follows thread numbers, runs on without preemption after them, and keeps what was done."""
 

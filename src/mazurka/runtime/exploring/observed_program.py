@@ -273,6 +273,7 @@ class ObservedProgram:
     def run(self, decider: Decider) -> Ended:
         """Run the test once; raise `RelearnError` at its end if it has shown anything new."""
         forget_classes()
+        self.code.forget_answers()
         _forget_ends()
         names.restart()
         learned.news.clear()
@@ -306,6 +307,13 @@ class ObservedProgram:
             yield
         finally:
             self.real.interruption = None
+
+    def forget(self) -> None:
+        """Forget what runs have taught, before another test is explored under the same control."""
+        learned.clear()
+        self._known.clear()
+        self._vain = 0
+        self._last = None
 
     def begin_search(self) -> None:
         """Forget what runs before a search have shown that nothing orders."""

@@ -4,6 +4,11 @@
 items stay where they are, put and got by the class's own `_put` and `_get`.  `SimpleQueue` is a C
 type, whose place a class here takes.
 
+A call is one operation, as long as nothing of the program takes part in it.  Two queues are
+different: one whose class has `_put` or `_get` of its own, and a `PriorityQueue` that compares
+items which can change.  There the thread takes the mutex, runs that code, which is observed, and
+gives the mutex back, as it would without control: only the mutex keeps others out meanwhile.
+
 The model of a queue is also its `mutex`, so that programs that take `q.mutex` themselves are
 ordered with all other calls.  The conditions inside a queue are part of its calls; a program that
 waits for them directly is told that this is not supported.
@@ -18,7 +23,7 @@ from _thread import allocate_lock, get_ident
 from collections import deque
 from collections.abc import Hashable, Sequence
 from types import GenericAlias
-from typing import Any, NamedTuple, NoReturn, cast
+from typing import Any, Final, NamedTuple, NoReturn, cast
 from weakref import ref
 
 from mazurka.report.words import counted
@@ -400,6 +405,56 @@ class _Inside:
         self.run.ident = self.ident
 
 
+class _Holding:
+    """Holds for the part of a call in which code of the program runs: the thread has the mutex."""
+
+    __slots__ = ("model", "owner", "run")
+
+    def __init__(self, run: Scheduler, model: QueueModel, owner: Any) -> None:
+        self.run = run
+        self.model = model
+        self.owner = owner
+
+    def __enter__(self) -> None:
+        self.model.state = self.model.now._replace(holder=self.run.running.path)
+
+    def __exit__(self, *error: Any) -> None:
+        self.run.point(Release(self.model))
+        with _Inside(self.run, self.model, self.owner):
+            pass  # which measures the queue, and wakes threads that nobody controls
+
+
+_LIBRARY: Final = (queue.Queue, queue.LifoQueue, queue.PriorityQueue)
+_FIXED: Final = frozenset({int, float, str, bytes, bool, type(None)})
+
+
+def _perform(run: Scheduler, model: QueueModel, owner: Any, *items: Any) -> _Inside | _Holding:
+    """Give the context in which a call puts items into a queue, or gets one."""
+    alone = _Inside if _is_alone(owner, items) else _Holding
+    return alone(run, model, owner)
+
+
+def _is_alone(owner: Any, items: tuple[Any, ...]) -> bool:
+    """Tell whether a call runs no code of the program, and reads nothing that could change."""
+    kind = type(owner)
+    if kind not in _LIBRARY:
+        makers = (
+            next(base for base in kind.__mro__ if name in base.__dict__)
+            for name in ("_put", "_get")
+        )
+        if any(maker not in _LIBRARY for maker in makers):
+            return False
+    if not issubclass(kind, queue.PriorityQueue):
+        return True
+    return all(map(_is_fixed, items)) and all(map(_is_fixed, owner.queue))
+
+
+def _is_fixed(item: Any) -> bool:
+    """Tell whether comparing an item reads nothing that could change."""
+    kind = type(item)
+    return kind in _FIXED or (kind is tuple and all(map(_is_fixed, item)))
+
+
 def check_timeout(timeout: float | None) -> None:
     """Refuse a negative time, in the words of the library."""
     if timeout is not None and timeout < 0:
@@ -422,7 +477,7 @@ def _put(self: Any, item: Any, block: bool = True, timeout: float | None = None)
         raise queue.Full
     if model.now.shut:
         raise _ShutDown
-    with _Inside(run, model, self):
+    with _perform(run, model, self, item):
         self._put(item)
         self.unfinished_tasks += 1
 
@@ -442,7 +497,7 @@ def _get(self: Any, block: bool = True, timeout: float | None = None) -> Any:
         raise queue.Empty
     if model.now.shut and model.now.size == 0:
         raise _ShutDown
-    with _Inside(run, model, self):
+    with _perform(run, model, self):
         return self._get()
 
 
@@ -474,7 +529,7 @@ def _shutdown(self: Any, immediate: bool = False) -> None:
         return
     model = queue_model(run, self)
     run.point(ShutQueue(model))
-    with _Inside(run, model, self):
+    with _perform(run, model, self):
         self.is_shutdown = True
         while immediate and self._qsize():
             self._get()

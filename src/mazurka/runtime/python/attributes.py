@@ -48,6 +48,7 @@ from mazurka.runtime.core.insides import (
 )
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.core.sites import MARK
 from mazurka.runtime.primitives.registry import is_private, note_change
 from mazurka.runtime.python.catalogue import (
     BUILT_IN,
@@ -56,9 +57,11 @@ from mazurka.runtime.python.catalogue import (
     is_made,
     is_value,
 )
+from mazurka.runtime.python.classes import changing
 from mazurka.runtime.python.containers import Part, PendingAccess, approach
 from mazurka.runtime.python.opaque import hides_state
 from mazurka.runtime.sharing.accesses import How
+from mazurka.runtime.sharing.exempt import is_exempt
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import EVERYBODY, Seen, names, objects, see
@@ -69,6 +72,8 @@ NOWHERE: Final = object()
 INSIDE: Final = object()
 """An attribute of a library object that is under control as a whole, such as a semaphore."""
 
+PROPERTIES_OF_THREADS: Final = {"_name": "name", "_daemonic": "daemon"}
+"""By attribute of a thread object: the property that shows it, which is the same variable."""
 COMPUTED = (_thread._local, super, weakref.ProxyType, weakref.CallableProxyType)
 """Built-in types that keep their attributes outside of the object."""
 _SETTLED = (
@@ -127,6 +132,7 @@ def forget_classes() -> None:
     global _moving
     _exposed.clear()
     _shown.clear()
+    changing.begin_run()
     if len(learned.moving) != _moving:
         _moving = len(learned.moving)
         settled.clear()
@@ -148,6 +154,7 @@ def forget_all_classes() -> None:
     _forget_sorts()
     _exposed.clear()
     _shown.clear()
+    changing.begin_run()
 
 
 def _forget_sorts() -> None:
@@ -165,12 +172,20 @@ def depend_on(kind: type, sort: type | None = None) -> None:
         versions[sort] = version_of(sort)
 
 
+def variable_of(thing: Any, name: str) -> str:
+    """Find the name of the variable that an attribute is."""
+    is_shown = name in PROPERTIES_OF_THREADS and issubclass(type(thing), threading.Thread)
+    return PROPERTIES_OF_THREADS[name] if is_shown else name
+
+
 def settle_class(kind: type, name: str) -> Settled:
     """Find what accesses to an attribute come to, where C code does not look it up itself."""
+    if name in PROPERTIES_OF_THREADS and issubclass(kind, threading.Thread):
+        return Settled.OPEN
     is_special = kind is FunctionType or issubclass(kind, (type, ModuleType))
     if is_special or name in _LINKS or isinstance(kind.__getattribute__, FunctionType):
         return Settled.OPEN
-    if learned.moving and (name in learned.moving or _is_exposed(kind)):
+    if learned.moving and (name in learned.moving or _is_exposed(kind) or changing.among(kind)):
         return Settled.OPEN
     sort = _sort(kind, name)
     if sort == _CALL:
@@ -193,7 +208,7 @@ def _find_sort(kind: type, name: str) -> int:
         return _SLOT if _is_in_slot(kind, name) else _COMPUTE
     if is_private(kind, name):
         return _INSIDE
-    if issubclass(kind, threading.Thread) and name in ("name", "daemon"):
+    if issubclass(kind, threading.Thread) and name in PROPERTIES_OF_THREADS.values():
         return _SLOT  # properties of the library's around variables
     for base in kind.__mro__:
         value = base.__dict__.get(name, _MISSING)
@@ -205,12 +220,37 @@ def _find_sort(kind: type, name: str) -> int:
             return _SLOT
         if sort is types.GetSetDescriptorType and _is_kept_by_c(kind, name):
             return _SLOT
-        if sort is property and not isinstance(value.fget, types.FunctionType):
-            unobserved.note(f"the property {name}")
         if hasattr(sort, "__set__") or hasattr(sort, "__delete__"):
             return _COMPUTE
         return _CALL if issubclass(sort, _SETTLED) else _DATA
     return _OWN
+
+
+ACCESSORS: Final = {"__get__": "fget", "__set__": "fset", "__delete__": "fdel"}
+"""By the method that the interpreter calls: what a property calls then."""
+_accessors: dict[tuple[type, str, str], Any] = {}
+"""By class, name and part of a property: what is called, if that is C code."""
+
+
+def accessor_in_c(kind: type, name: str, part: str) -> Any:
+    """Find the callable of C code by which a property reads an attribute, or writes it (`part`);
+    None if there is none: code in Python shows what it does."""
+    key = kind, name, part
+    if key not in _accessors:
+        depend_on(kind)
+        found = next(
+            (n[name] for base in ancestors(kind) if name in (n := names_in_class(base))), 0
+        )
+        accessor = getattr(found, part, None) if issubclass(type(found), property) else None
+        called = accessor.__func__ if type(accessor) is types.MethodType else accessor
+        _accessors[key] = None if type(called) is FunctionType else accessor
+    return _accessors[key]
+
+
+def note_property(thing: property) -> None:
+    """Name a call that gives other functions to a property: nobody sees who reads these."""
+    if not now.alone:
+        unobserved.note_code("property.__init__", "nobody sees which accesses come before it")
 
 
 def _is_in_slot(kind: type, name: str) -> bool:
@@ -350,11 +390,12 @@ def home_of_store(thing: Any, name: str) -> Any:
     """Find the object whose location a write of an attribute touches; or NOWHERE."""
     kind = type(thing)
     if kind is types.ModuleType:
-        if issubclass(type(thing.__dict__.get(name)), _SETTLED):
+        is_settled = issubclass(type(thing.__dict__.get(name)), _SETTLED)
+        if is_settled:
             _learn_moving(name)
-        if thing is builtins and not now.alone:
+        if not now.alone and (thing is builtins or (is_settled and _reads_by_name(thing))):
             reason = "nobody sees which code reads it by its name alone"
-            unobserved.note_code(f"assignment to {name} of builtins", reason)
+            unobserved.note_code(f"assignment to {name} of {thing.__name__}", reason)
         return thing
     if issubclass(kind, type):
         if name not in learned.moving and _is_computed_in_class(thing, name):
@@ -364,6 +405,8 @@ def home_of_store(thing: Any, name: str) -> Any:
         return thing
     if kind is types.FunctionType and name in _CALLED_WITH:
         _note_called_with(thing, name)
+    if kind is types.CellType and name not in objects.get(id(thing), ()) and not now.alone:
+        unobserved.note_code("assignment to cell_contents", "nobody sees which functions read it")
     sort = _sort(kind, name)
     if sort == _CALL:
         _learn_moving(name)
@@ -371,6 +414,13 @@ def home_of_store(thing: Any, name: str) -> Any:
         note_change(kind, name)
         return NOWHERE
     return thing if sort != _COMPUTE or name in learned.moving else NOWHERE
+
+
+def _reads_by_name(module: ModuleType) -> bool:
+    """Tell whether code of a module is observed, which reads its functions and classes by their
+    names alone."""
+    space = names_in(module)
+    return MARK in space and not is_exempt(str(space.get("__name__")))
 
 
 def _learn_moving(name: str) -> None:
@@ -428,11 +478,12 @@ def space_of(thing: Any) -> dict[str, Any] | None:
         found = None if get is None else get(thing)
     else:
         return None
-    if type(found) is not dict:
+    if not issubclass(type(found), dict):
         return None
     if id(found) not in objects:
         _name_space(found, thing)
-    return found
+    space: dict[str, Any] = found
+    return space
 
 
 _shown: dict[type, bool] = {}
@@ -530,15 +581,17 @@ def show_space(space: dict[str, Any], module: ModuleType) -> dict[str, Any]:
 
 
 def note_replaced(name: str) -> None:
-    """Name an assignment to `__dict__` or `__class__`, which not all can see who depend on it."""
+    """Note an assignment to `__dict__` or `__class__`; not all can see the former who depend on
+    it, so it is named."""
     if not now.alone:
-        unobserved.note(f"assignment to {name}")
+        if name == "__dict__":
+            unobserved.note(f"assignment to {name}")
         _learn_moving(name)
 
 
 _kept: dict[tuple[type, str], types.GetSetDescriptorType | None] = {}
 """By class and name: what reads and writes an attribute that C code keeps; None for others."""
-_FOUND: Final[tuple[dict[tuple[type, str], Any], ...]] = (_sorts, _by_c, _kept, settled)
+_FOUND: Final[tuple[dict[Any, Any], ...]] = (_sorts, _by_c, _kept, _accessors, settled)
 """All that is kept by class and name."""
 
 

@@ -26,6 +26,7 @@ from mazurka.runtime.python import opaque
 from mazurka.runtime.python.catalogue import NONE, PLAIN
 from mazurka.runtime.python.containers import Part, PendingAccess, approach_all, family_of, perform
 from mazurka.runtime.python.opaque import (
+    go_through,
     is_gone_through_by_c,
     is_iterator,
     is_lone,
@@ -234,7 +235,9 @@ def delegate_to(value: Any, site: int) -> Any:
     if runs_code(value) and not hasattr(type(value), "__next__"):
         items = iter(value)
         return items if getrefcount(items) <= LONE_INSIDE else delegate_to(items, site)
-    return Stepped(value, site) if is_iterator(value) else value
+    if is_iterator(value):
+        return Stepped(value, site)
+    return go_through(value, site) if is_gone_through_by_c(type(value)) else value
 
 
 def search_through(value: Any, site: int) -> Any:

@@ -27,7 +27,7 @@ from weakref import ref
 from mazurka.runtime.core.insides import ancestors, names_in_class
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.core.sites import MARK
+from mazurka.runtime.core.sites import MARK, is_own_file
 from mazurka.runtime.python import catalogue
 from mazurka.runtime.python.callbacks import show_generators
 from mazurka.runtime.python.catalogue import (
@@ -39,9 +39,11 @@ from mazurka.runtime.python.catalogue import (
     CallEffect,
     is_value,
 )
+from mazurka.runtime.python.classes import changing, read_classes
 from mazurka.runtime.python.containers import family_of
 from mazurka.runtime.python.rewriter import at_present
-from mazurka.runtime.sharing.locations import learned, progress
+from mazurka.runtime.sharing.exempt import looks_into_arguments
+from mazurka.runtime.sharing.locations import CHANGING_PARTIALS, learned, progress
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import known, meet, memories, see
 
@@ -174,11 +176,27 @@ def call(function: Any, site: int) -> Any:
                 return partial(_by_kind[CachedFunction](inner, site), function.__self__)
             if type(inner) in catalogue.DESCRIPTORS:
                 return call(inner.__get__(function.__self__, type(function.__self__)), site)
+            if type(inner) in catalogue.BUILT_IN or issubclass(type(inner), type):
+                return partial(call(inner, site), function.__self__)
             if calls_in_c(type(inner)):
                 return partial(performers[CallEffect.CALLS_OBJECT], function, site)
         return function
     if session.current.ident != get_ident():
         return function
+    if changing.any:
+        return partial(_call_by_class, function, site)
+    return _choose(function, kind, site)
+
+
+def _call_by_class(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
+    """Call an object, a class or a function of C code where classes change: the interpreter finds
+    by them what to call, and C code what to do with what it is given."""
+    read_classes((function, *arguments, *named.values()), site)
+    return _choose(function, type(function), site)(*arguments, **named)
+
+
+def _choose(function: Any, kind: type, site: int) -> Any:
+    """Choose what is called instead of a class, an object or C code, under control."""
     performer = _performer(id(function))
     if performer is not None:
         if performer is not leave:
@@ -244,6 +262,9 @@ def _call_stranger(function: Any, inner: FunctionType, site: int) -> Any:
         if performer is not None:
             return partial(performer, function, site)
         progress()
+        if effect is None and _is_exempt(inner):
+            owner = () if function is inner else (function.__self__,)
+            return partial(performers[CallEffect.READS_DEEPLY], inner, site, *owner)
         if inner.__name__ == "_make":
             effect = CallEffect.READS_DEEPLY
     elif (performer := _performer(id(inner))) is not None:
@@ -259,14 +280,25 @@ def _call_stranger(function: Any, inner: FunctionType, site: int) -> Any:
     return function if effect is None else partial(performers[effect], function, site)
 
 
+def _is_exempt(inner: FunctionType) -> bool:
+    """Tell whether a function belongs to a module of which only parts are observed, or nothing:
+    what it does with its arguments is not seen."""
+    module = inner.__globals__.get("__name__")
+    return type(module) is str and looks_into_arguments(module)
+
+
 def _goes_past(inner: FunctionType) -> bool:
     """Tell whether the program calls an inner part of a library class, such as `queue._qsize()`.
 
     A class of the program that overrides such parts may call them.
     """
-    called, caller = inner.__name__, sys._getframe(3).f_code.co_name
+    if inner.__name__ not in catalogue.INNER_PARTS:
+        return False
+    frame = sys._getframe(1)
+    while is_own_file(frame.f_code.co_filename) and frame.f_back is not None:
+        frame = frame.f_back
     ours = inner.__globals__["__name__"].startswith("mazurka.")
-    return called in catalogue.INNER_PARTS and not ours and caller not in catalogue.INNER_PARTS
+    return not ours and frame.f_code.co_name not in catalogue.INNER_PARTS
 
 
 controlled: set[Any] = set()
@@ -385,7 +417,7 @@ def _may_touch(value: Any) -> bool:
     if kind is MethodType:
         return _may_touch(value.__func__) and type(value.__func__) is CachedFunction
     if kind is partial:
-        return _may_touch(value.func)
+        return CHANGING_PARTIALS in learned.moving or _may_touch(value.func)
     return kind in _TOUCHING
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 import array
 import bisect
 import collections
+import concurrent.futures
 import dataclasses
 import decimal
 import functools
@@ -39,6 +40,7 @@ import traceback
 import types
 import warnings
 import weakref
+from abc import ABCMeta
 from collections import deque
 from contextvars import Context, ContextVar
 from enum import Enum, auto
@@ -86,6 +88,12 @@ PLAIN: Final = frozenset(
     | {staticmethod, classmethod, functools.partial, types.CodeType}
 )
 """Types whose objects never change, or are watched by other means."""
+HOLDING: Final = frozenset(
+    {tuple, frozenset, slice, functools.partial, types.MethodType, staticmethod, classmethod}
+)
+"""Those of them whose objects hold others, which C code reads that compares or writes them out."""
+FIXED: Final = PLAIN - HOLDING
+"""Those of them whose objects are read by nobody."""
 _VALUE_MODULES: Final = frozenset(
     {"re", "datetime", "decimal", "_struct", "types", "typing", "operator", "_csv"}
 )
@@ -211,6 +219,14 @@ STORES_ARGUMENTS: Final = frozenset({"append", "appendleft", "insert", "remove",
 """Methods that change their container, and read nothing of what they are given."""
 
 
+TOUCHES_ITS_CONTAINER: Final = STORES_ARGUMENTS - {"remove"} | {
+    *("copy", "__copy__", "clear", "reverse", "pop", "popleft", "popitem", "rotate", "__len__"),
+    *("get", "__getitem__", "__setitem__", "__delitem__", "setdefault", "move_to_end", "tolist"),
+    *("__mul__", "__rmul__", "__imul__", "byteswap", "tobytes", "hex", "most_common", "elements"),
+}
+"""Methods that read nothing of what they are given: keys, numbers, and what is stored."""
+
+
 # -- functions -----------------------------------------------------------------------------------
 
 
@@ -243,6 +259,9 @@ class CallEffect(Enum):
     """It makes one step of an iterator: `next`."""
     REDUCES = auto()
     """It calls the first argument between steps through the second one."""
+    GOES_THROUGH = auto()
+    """It goes through iterables that it is given, one after the other, and calls what it is
+    given."""
     TEES = auto()
     PRINTS = auto()
     PRINTS_TRACEBACK = auto()
@@ -335,10 +354,11 @@ ROWS: Final[tuple[tuple[CallEffect, tuple[Any, ...]], ...]] = (
     (CallEffect.MAKES_CLASS, (type,)),
     (CallEffect.MAKES_RECORD, (collections.namedtuple, dataclasses.make_dataclass)),
     (CallEffect.MAKES_THREAD, (threading.Thread, threading.Timer)),
+    (CallEffect.ASKS_CLASS, (ABCMeta.__instancecheck__, ABCMeta.__subclasscheck__)),
     (CallEffect.LOOKS, (len, bool)),
     (CallEffect.READS, (*GATHERING, int, float)),
     (CallEffect.READS_DEEPLY, (sorted, min, max, any, all, sum, repr, ascii, format, str)),
-    (CallEffect.READS_DEEPLY, (bisect.bisect_left, bisect.bisect_right)),
+    (CallEffect.READS_DEEPLY, (bisect.bisect_left, bisect.bisect_right, math.prod)),
     (CallEffect.READS_DEEPLY, (operator.eq, operator.ne, operator.lt, operator.le, operator.gt)),
     (CallEffect.READS_DEEPLY, (operator.ge, operator.contains, operator.countOf, operator.indexOf)),
     (CallEffect.CHANGES_FIRST, (heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace)),
@@ -351,6 +371,8 @@ ROWS: Final[tuple[tuple[CallEffect, tuple[Any, ...]], ...]] = (
     (CallEffect.ADVANCES, (next,)),
     (CallEffect.REDUCES, (functools.reduce,)),
     (CallEffect.TEES, (itertools.tee,)),
+    (CallEffect.GOES_THROUGH, (concurrent.futures.Executor.map,)),
+    (CallEffect.GOES_THROUGH, (concurrent.futures.wait, concurrent.futures.as_completed)),
     (CallEffect.PRINTS, (print,)),
     (CallEffect.PRINTS_TRACEBACK, (traceback.print_exc, traceback.print_exception)),
     (CallEffect.PRINTS_TRACEBACK, (traceback.print_tb, traceback.print_stack)),
@@ -456,13 +478,15 @@ ASKS: Final[dict[Any, tuple[str, ...]]] = {
     bool: ("__bool__", "__len__"),
     str: ("__str__", "__repr__"),
     **dict.fromkeys((repr, ascii), ("__repr__",)),
-    format: ("__format__", "__str__"),
+    format: ("__format__", "__str__", "__repr__"),
     hash: ("__hash__",),
     int: ("__int__", *_NUMBERS),
     float: ("__float__", *_NUMBERS),
     bytes: ("__bytes__", *_ELEMENTS),
 }
 """Built-in functions that call nothing but these methods of what they are given."""
+READS_BUFFERS: Final = frozenset({bytes, bytearray, io.BytesIO})
+"""Built-in functions that read the buffers of what they are given; `str` does with an encoding."""
 ASKS_ELEMENTS: Final[dict[Any, tuple[str, ...]]] = {
     **dict.fromkeys((min, max), ("__lt__", "__gt__")),
     **dict.fromkeys((any, all), ("__bool__", "__len__")),

@@ -8,6 +8,7 @@ changed at points only; a place that changes it otherwise becomes a point.
 
 from __future__ import annotations
 
+import ctypes
 import gc
 from _thread import get_ident
 from collections.abc import Callable, Sequence
@@ -81,17 +82,32 @@ def part_of(value: Any, how: How) -> Part | None:
 def behind(view: Any) -> Any:
     """Find the container that a view shows; None if that cannot be known any more."""
     if type(view) is not memoryview:
-        return gc.get_referents(view)[0]
+        shown = gc.get_referents(view)[0]
+        return behind(shown) if family(shown) in _MAPPING_VIEWS else shown  # a view of a view
     try:
         found = view.obj
     except ValueError:
         return released.get(id(view))
     if type(found) in (bytes, *CONTAINERS):
         return found
+    if issubclass(type(found), C_DATA):
+        return root_in_memory(found)
     inner = gc.get_referents(found) if type(found).__module__ == "_io" else ()
     return inner[0] if inner else found  # a `BytesIO` shows its buffer by another object
 
 
+C_DATA: Final[Any] = vars(ctypes)["_SimpleCData"].__mro__[-2]
+"""The type of all objects of `ctypes`."""
+
+
+def root_in_memory(thing: Any) -> Any:
+    """Find the object of `ctypes` in whose memory another one lies: the structure of a field."""
+    while thing._b_base_ is not None:
+        thing = thing._b_base_
+    return thing
+
+
+_MAPPING_VIEWS: Final = frozenset(VIEWS) - {memoryview, Context}
 released: dict[int, Any] = {}
 """By the identity of a `memoryview` that has been released: what it has shown."""
 

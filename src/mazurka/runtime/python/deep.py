@@ -29,6 +29,8 @@ from types import (
     GetSetDescriptorType,
     MappingProxyType,
     MemberDescriptorType,
+    MethodType,
+    MethodWrapperType,
     ModuleType,
     NoneType,
 )
@@ -54,10 +56,20 @@ from mazurka.runtime.python.attributes import (
     is_entry,
     space_of,
 )
-from mazurka.runtime.python.catalogue import SIMPLE, SYNCHRONIZING, is_made, is_value
+from mazurka.runtime.python.calls import FunctionHandle
+from mazurka.runtime.python.catalogue import (
+    BUILT_IN,
+    FIXED,
+    HOLDING,
+    SIMPLE,
+    SYNCHRONIZING,
+    is_made,
+    is_value,
+)
+from mazurka.runtime.python.classes import changing, parts_of_classes
 from mazurka.runtime.python.containers import Part, PendingAccess, enter, part_of
-from mazurka.runtime.python.opaque import hides_state, opaque_parts
-from mazurka.runtime.python.reentry import perform_split
+from mazurka.runtime.python.opaque import hides_state, is_asked_in_c, opaque_parts
+from mazurka.runtime.python.reentry import perform_split, perform_watched
 from mazurka.runtime.python.variables import variable_at
 from mazurka.runtime.python.wrappers import is_field, is_wrapper, looks_up_in_c
 from mazurka.runtime.sharing.accesses import DataAccess, How, Read, Together, Write
@@ -72,14 +84,26 @@ Attributes: TypeAlias = Callable[[Any], Sequence[str]]
 """Gives the names of the attributes that are read of an object that is no container."""
 
 
-_INSIDE: Final = (partial, slice)
-"""Other types whose objects C code writes out, or compares, with all that is in them."""
+_INSIDE: Final[dict[type, tuple[str, ...]]] = {
+    partial: ("func", "args", "keywords"),
+    slice: ("start", "stop", "step"),
+    MethodType: ("__self__", "__func__"),
+    staticmethod: ("__func__",),
+    classmethod: ("__func__",),
+}
+"""Other types whose objects C code writes out, or compares, with all that is in them, and what
+these hold."""
 
 
-def _inside(value: Any) -> tuple[Any, ...]:
-    if issubclass(type(value), slice):
-        return value.start, value.stop, value.step
-    return value.func, value.args, value.keywords
+_CALLED: Final = (MethodType, staticmethod, classmethod)
+
+
+def _inside(value: Any) -> tuple[Any, ...] | None:
+    """Give what is in an object of such a type; None for others."""
+    for kind, names in _INSIDE.items():
+        if issubclass(type(value), kind):
+            return tuple(getattr(value, name) for name in names)
+    return None
 
 
 _fields: dict[type, tuple[str, ...]] = {}
@@ -89,7 +113,11 @@ _keeping: dict[type, bool] = {}
 def is_read_inside(value: Any) -> bool:
     """Tell whether C code that compares a value, or writes it out, reads what is in it."""
     kind = type(value)
-    return issubclass(kind, tuple) or bool(fields_of_error(kind)) or _keeps_attributes(kind)
+    if kind in FIXED:
+        return False
+    if kind in HOLDING or issubclass(kind, (tuple, frozenset, partial)):
+        return True
+    return bool(fields_of_error(kind)) or _keeps_attributes(kind) or is_asked_in_c(kind)
 
 
 def fields_of_error(kind: type) -> tuple[str, ...]:
@@ -162,10 +190,14 @@ class DeepReach:
                 self._known.add(id(value))
                 self._inside.append(value)
                 waiting += elements(value)
-            elif issubclass(type(value), _INSIDE):
+            elif type(value) not in FIXED and (inside := self._inside_of(value)) is not None:
                 self._known.add(id(value))
                 self._inside.append(value)
-                waiting += _inside(value)
+                waiting += inside
+            elif self._apart and (owner := _owner_of(value)) is not None:
+                self._known.add(id(value))
+                self._inside.append(value)
+                waiting.append(owner)
             elif self._find_attributes(value) | self._find_opaque(value):
                 self._known.add(id(value))
                 self._inside.append(value)
@@ -173,9 +205,18 @@ class DeepReach:
             unobserved.note("what lies deeper in large data")
         return before < len(self.parts) + len(self.variables) <= LIMIT
 
+    def _inside_of(self, value: Any) -> tuple[Any, ...] | None:
+        """Give what is in an object that holds others; C code that may change what it is given
+        calls a method, and does not look into it."""
+        if self._how is How.CHANGE and issubclass(type(value), _CALLED):
+            return None
+        return _inside(value)
+
     def _find_attributes(self, value: Any) -> bool:
         """Add the attributes of an object that are read; tell whether any are."""
         kind = type(value)
+        classes = parts_of_classes((value,)) if changing.any else []
+        self.parts += classes
         wanted = [*self._attributes(value), *fields_of_error(kind)]
         whole = _keeps_attributes(kind)
         if self._apart and _is_taken_apart(kind):
@@ -188,11 +229,14 @@ class DeepReach:
             if space is not None and id(space) not in self._known:
                 self._known.add(id(space))
                 self.parts.append((space, dict, self._how, None))
-        return whole or bool(wanted)
+        return whole or bool(wanted) or bool(classes)
 
     def _find_opaque(self, value: Any) -> bool:
-        """Add an object whose state only C code sees, if it is changed or taken apart."""
-        found = opaque_parts((value,)) if self._apart or self._how is How.CHANGE else []
+        """Add an object whose state only C code sees: what is done with it counts as a change."""
+        if type(value) in FIXED:
+            return False
+        is_used = self._apart or self._how is How.CHANGE or is_asked_in_c(type(value))
+        found = opaque_parts((value,)) if is_used else []
         self.parts += found
         return bool(found)
 
@@ -235,19 +279,28 @@ def perform_deep(
     how: How = How.READ_ALL,
     apart: bool = False,
     writes: bool = False,
+    watched: bool = False,
     named: Mapping[str, Any] = MappingProxyType({}),
 ) -> Any:
     """Perform an operation that reads or changes (`how`) values and all in them, as one access.
 
     With `apart`, it reads all attributes of the objects among them, as `pickle` does.  With
-    `writes`, it writes those attributes that it reaches by name.  Arguments that the program gives
-    by name are in `named`: they may be called like those here.
+    `writes`, it writes those attributes that it reaches by name.  If it is `watched`, it reads what
+    Python code returns to it, too.  Arguments that the program gives by name are in `named`: they
+    may be called like those here.
     """
     if session.current.ident != get_ident():
         return action(*arguments, **named)
     reach = DeepReach(attributes, how, apart, writes)
     reach.find(values)
+    if watched:
+        return _perform_watched(reach, more, site, action, *arguments, **named)
     return perform_reach(reach, more, site, action, *arguments, **named)
+
+
+def finds_items(thing: Any) -> bool:
+    """Tell whether code of the program gives C code what it reads as an element of an object."""
+    return type(getattr(type(thing), "__getitem__", None)) is FunctionType
 
 
 def perform_reach(
@@ -260,6 +313,26 @@ def perform_reach(
     **named: Any,
 ) -> Any:
     """Perform an operation on what it reaches, and all in that; to be called under control."""
+    stand, again = _stand_before_all(reach, more, site)
+    return perform_split(stand, again, site, action, *arguments, **named)
+
+
+def _perform_watched(
+    reach: DeepReach,
+    more: Sequence[Part],
+    site: int,
+    action: Callable[..., Any],
+    /,
+    *arguments: Any,
+    **named: Any,
+) -> Any:
+    """Do the same where C code reads what Python code returns to it."""
+    stand, again = _stand_before_all(reach, more, site)
+    return perform_watched(stand, again, site, action, *arguments, **named)
+
+
+def _stand_before_all(reach: DeepReach, more: Sequence[Part], site: int) -> tuple[Any, Any]:
+    """Give what stands before an operation, and what stands before it again after Python code."""
 
     def stand() -> list[PendingAccess]:
         pending = stand_before(reach, more, site)
@@ -273,7 +346,7 @@ def perform_reach(
         reach.find((returned,))
         return stand()
 
-    return perform_split(stand, stand_again, site, action, *arguments, **named)
+    return stand, stand_again
 
 
 def holds(thing: Any, name: str) -> bool:
@@ -291,9 +364,24 @@ def holds(thing: Any, name: str) -> bool:
     return home is thing or type(home) is tuple
 
 
+def _drop_repeated(parts: list[Part]) -> list[Part]:
+    """Leave out accesses that are among the others."""
+    if len(parts) < 2:
+        return parts
+    return list({(id(part[0]), part[2], id(part[3])): part for part in parts}.values())
+
+
+def _owner_of(value: Any) -> Any:
+    """Find the object to which a method of C code belongs, with which it is taken apart."""
+    function = value.function if type(value) is FunctionHandle else value
+    owned = type(function) in BUILT_IN or type(function) is MethodWrapperType
+    owner = function.__self__ if owned else None
+    return None if issubclass(type(owner), (ModuleType, type)) else owner
+
+
 def stand_before(reach: DeepReach, more: Sequence[Part], site: int) -> list[PendingAccess]:
     """Stand before the accesses to all of it that need a scheduling point; note the others."""
-    pending = enter([*reach.parts, *more], site)
+    pending = enter(_drop_repeated([*reach.parts, *more]), site)
     operations: list[DataAccess] = [access.operation for access in pending]
     locations = []
     for thing, name in reach.variables:

@@ -37,7 +37,7 @@ from mazurka.runtime.python.library import (
     settings,
     views,
 )
-from mazurka.runtime.python.managing import manage, manage_unpacked
+from mazurka.runtime.python.managing import manage, manage_async, manage_unpacked
 from mazurka.runtime.python.rewriter import at_present
 
 _PERFORMING = (
@@ -133,6 +133,8 @@ class Events:
 
     apply_operator = expressions.apply_operator
     """(left, right, sign, site): `left + right`, `left in right`; `sign` is a node of `ast`."""
+    is_same = identities.is_same
+    """(left, right): `left is right`"""
     read_compared = expressions.read_compared
     """(value, site): a value is about to be compared, in a row of comparisons; returns it."""
     read_operand = expressions.read_operand
@@ -174,12 +176,17 @@ class Events:
     """(value, depth, site): the same of `with value as (a, b)`, which takes apart what entering
     gives, and at a depth of 2 what is in that."""
 
+    manage_async = manage_async
+    """(value, depth, site): the same of `async with value as (a, b)`."""
+
     # -- loops ---------------------------------------------------------------------------------
 
     iterate = loops.iterate
     """(value, unpacked, site): what a loop goes through, and how deep it unpacks each element."""
     iterate_lazily = loops.iterate_lazily
     """(value, unpacked, site): what a generator expression goes through, later."""
+    iterate_async = loops.iterate_async
+    """(value, unpacked, site): what `async for a, b in value` goes through."""
     iterate_captured = loops.iterate_captured
     """(items, site): what a comprehension goes through whose variables functions inside capture."""
     delegate = loops.delegate
@@ -195,10 +202,16 @@ class Events:
     """(thing, name, site): what is called instead of `thing.name`."""
     receive = calls.receive
     """(value): an expression has given a value that may be new: its creator names it."""
+    receive_class = frames.receive_class
+    """(kind): a `class` statement in a function has made a class."""
     receive_from_call = frames.receive_from_call
     """(value): the same for a call in instructions, which may be that of a decorator."""
     define_class = frames.define_class
     """(kind, line): a function has made a class, and decorated it."""
+    import_name = frames.import_name
+    """(module, level, name, site): `from module import name` is about to read an attribute."""
+    raise_error = variables.raise_error
+    """(error, has_cause, site): an exception, or a class of them, is about to be raised."""
     fill_cache = caches.fill_cache
     """(site): the result of a function goes into its `functools.lru_cache` next."""
     run_code = frames.run_code

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 from _thread import get_ident
+from array import array
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -14,13 +15,15 @@ from sys import getrefcount
 from types import GeneratorType, ModuleType
 from typing import Any, Final, TypeAlias
 
+from mazurka.runtime.core.insides import elements
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import sites
 from mazurka.runtime.python import callbacks, containers
 from mazurka.runtime.python.callbacks import search_through
 from mazurka.runtime.python.calls import receive
-from mazurka.runtime.python.catalogue import ASKS, METHODS, PLAIN, SIMPLE, VIEWS
+from mazurka.runtime.python.catalogue import ASKS, FIXED, METHODS, PLAIN, SIMPLE, VIEWS
+from mazurka.runtime.python.classes import changing, read_classes
 from mazurka.runtime.python.containers import (
     UNKNOWN,
     Part,
@@ -29,10 +32,12 @@ from mazurka.runtime.python.containers import (
     perform,
     use_alone,
 )
-from mazurka.runtime.python.deep import is_read_inside, perform_deep
-from mazurka.runtime.python.elements import come_one_by_one, is_gone_through
+from mazurka.runtime.python.deep import finds_items, is_read_inside, perform_deep
+from mazurka.runtime.python.elements import come_one_by_one, hold_pairs, is_gone_through
 from mazurka.runtime.python.iteration.loops import read_whole
 from mazurka.runtime.python.iteration.set_order import call_in_order, is_set
+from mazurka.runtime.python.library.identities import is_same
+from mazurka.runtime.python.library.settings import read_registry
 from mazurka.runtime.python.library.views import watch_view
 from mazurka.runtime.python.methods import augment_container, compares_in_python, search_list
 from mazurka.runtime.python.missing_keys import makes_new, read_or_make
@@ -41,12 +46,14 @@ from mazurka.runtime.python.opaque import (
     hides_state,
     is_done_by_c,
     is_iterator,
+    opaque_parts,
     operate,
     parts_of_operands,
 )
 from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.python.variables import Target, write_attribute
 from mazurka.runtime.sharing.accesses import How
+from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import short
 
@@ -63,6 +70,8 @@ def read_item(thing: Any, key: Any, site: int) -> Any:
     if found is None:
         if kind not in _met:
             unobserved.meet(kind)
+        if changing.any:
+            read_classes((thing,), site)
         if is_done_by_c(kind, "__getitem__"):
             return operate(thing, site, operator.getitem, thing, key)
         return thing[key]
@@ -71,6 +80,8 @@ def read_item(thing: Any, key: Any, site: int) -> Any:
             return thing[key]
     elif found is UNKNOWN:
         found = containers.family_of(kind)
+    if changing.any:
+        read_classes((thing,), site)
     if found not in METHODS or not containers.is_built_in(kind, "__getitem__"):
         return _read_view(thing, key, site) if found in VIEWS else thing[key]
     if found is dict and kind is not dict and makes_new(thing):
@@ -99,6 +110,8 @@ def write_item(value: Any, thing: Any, key: Any, site: int) -> None:
     ):
         thing[key] = value
         return
+    if changing.any:
+        read_classes((thing,), site)
     if found not in METHODS or not containers.is_built_in(kind, "__setitem__"):
         unobserved.meet(type(thing))
         if type(thing) is memoryview:
@@ -114,9 +127,9 @@ def write_item(value: Any, thing: Any, key: Any, site: int) -> None:
         part: Part = (thing, found, How.WRITE, key)
         if type(key) is slice and session.current.ident == get_ident():
             action = partial(call_in_order, operator.setitem) if is_set(value) else operator.setitem
-            read = containers.part_of(value, How.READ_ALL)
-            if read is not None and not use_alone(read[0], site, False):
-                containers.perform_all([part, read], site, action, thing, key, value)
+            read = containers.parts_of((value,)) or opaque_parts((value,))
+            if read and not use_alone(read[0][0], site, False):
+                containers.perform_all([part, *read], site, action, thing, key, value)
             else:
                 perform(part, site, action, thing, key, value)
         else:
@@ -125,6 +138,8 @@ def write_item(value: Any, thing: Any, key: Any, site: int) -> None:
 
 def delete_item(thing: Any, key: Any, site: int) -> None:
     """`del thing[key]`"""
+    if changing.any:
+        read_classes((thing,), site)
     found = family(thing)
     if found not in METHODS or not containers.is_built_in(type(thing), "__delitem__"):
         unobserved.meet(type(thing))
@@ -176,6 +191,8 @@ def augment(old: Any, value: Any, sign: str, site: int) -> Any:
     """Perform `old += value` and return the result; built-in containers are changed in place."""
     if type(old) in SIMPLE and type(value) in SIMPLE:
         return IN_PLACE[sign](old, value)
+    if changing.any:
+        read_classes((old, value), site)
     found = family(old)
     if found is None:
         return receive(_operate_on((old, value), sign, site, IN_PLACE[sign]))
@@ -185,7 +202,10 @@ def augment(old: Any, value: Any, sign: str, site: int) -> Any:
             value = callbacks.Stepped(value, site)
         if augment_container(old, found, sign, value, site):
             return old
-    parts = [(old, found, How.CHANGE, None), *containers.parts_of((value,))]
+    own: Part = (old, found, How.CHANGE, None)
+    if found is dict and plain and hold_pairs(value):
+        return perform_deep((value,), site, IN_PLACE[sign], old, value, more=[own])
+    parts = [own, *containers.parts_of((value,)), *opaque_parts((value,))]
     return containers.perform_all(parts, site, IN_PLACE[sign], old, value)
 
 
@@ -210,8 +230,8 @@ _COMPARISONS: Final[dict[str, tuple[str, Callable[[Any, Any], Any]]]] = {
     "GtE": (">=", operator.ge),
     "In": ("in", lambda left, right: left in right),
     "NotIn": ("not in", lambda left, right: left not in right),
-    "Is": ("is", operator.is_),
-    "IsNot": ("is not", operator.is_not),
+    "Is": ("is", is_same),
+    "IsNot": ("is not", lambda left, right: not is_same(left, right)),
 }
 BINARY: Final[_Operators] = {
     **{sign: getattr(operator, f"__{name}__") for sign, name in _ARITHMETIC.items()},
@@ -228,6 +248,8 @@ def apply_operator(left: Any, right: Any, sign: str, site: int) -> Any:
             return BINARY[sign](left, right)
     elif kinds[0] in _EQUAL_TO_THEIR_KIND and kinds[1] in SIMPLE and sign in _COMPARED:
         return BINARY[sign](left, right)
+    if changing.any:
+        read_classes((left, right), site)
     if sign == "In" or sign == "NotIn":
         if (
             kinds[1] in _HASHED
@@ -238,6 +260,9 @@ def apply_operator(left: Any, right: Any, sign: str, site: int) -> Any:
             return (left in right) is (sign == "In")
         if family(left) is not None or family(right) is not None:
             return _contains(left, sign, right, site)
+        if kinds[1] is bytes and hides_state(kinds[0]):
+            found = operate(left, site, operator.contains, right, left)
+            return found if sign == "In" else not found
         if is_done_by_c(type(right), "__contains__"):
             found = operate(right, site, operator.contains, right, left)
             return found if sign == "In" else not found
@@ -261,6 +286,8 @@ def _operate_on(
         return function(*operands)
     more = _parts_by_c(operands, sign)
     left, right = operands
+    if sign == "Mod" and issubclass(type(left), (str, bytes)) and finds_items(right):
+        return perform_deep(operands, site, function, *operands, more=more, watched=True)
     is_container = family(left) is not None or family(right) is not None
     if sign in _READS_DEEPLY and (is_container or is_read_inside(left) or is_read_inside(right)):
         return perform_deep(operands, site, function, *operands, more=more)
@@ -278,17 +305,26 @@ def _parts_by_c(operands: tuple[Any, Any], sign: str) -> list[Part]:
     It is given both operands, so it may read both.
     """
     names = _SPECIAL.get(sign, ())
-    if sign == "Mod" and type(operands[0]) in (str, bytes):
-        names += ASKS[str]
     hidden = [one for one in operands if type(one) not in PLAIN]
-    if not any(is_done_by_c(type(one), name) for one in hidden for name in names):
+    if sign == "Mod" and issubclass(type(operands[0]), (str, bytes, bytearray)):
+        names += ASKS[str]
+        if not issubclass(type(operands[0]), str):  # it may write buffers
+            return opaque_parts(elements(operands[1]) if type(operands[1]) is tuple else hidden)
+    by_buffer = any(issubclass(type(one), _BUFFERS) for one in operands)
+    if not by_buffer and not any(is_done_by_c(type(one), n) for one in hidden for n in names):
         return []
     return parts_of_operands([one for one in hidden if is_iterator(one) or hides_state(type(one))])
+
+
+_BUFFERS: Final = (bytes, bytearray, memoryview, array)
+"""Types whose operators read the buffers of other objects: `b"" + data`."""
 
 
 def read_operand(value: Any, site: int) -> Any:
     """Read a value before C code performs `-value`, `+value` or `~value`."""
     kind = type(value)
+    if changing.any:
+        read_classes((value,), site)
     if kind in PLAIN or not any(is_done_by_c(kind, name) for name in _UNARY):
         return value
     return operate(value, site, callbacks.itself, value)
@@ -299,6 +335,8 @@ def read_compared(value: Any, site: int) -> Any:
     kind = type(value)
     if kind in SIMPLE:
         return value
+    if changing.any:
+        read_classes((value,), site)
     by_c = any(is_done_by_c(kind, name) for name in (*_EQUALITY, *_ORDER))
     if not by_c and family(value) is None and not is_read_inside(value):
         return value
@@ -371,6 +409,8 @@ def test_truth(value: Any, site: int) -> Any:
     """Look at a container before C code takes it for true or false; ask an object of C code."""
     if family(value) is None:
         kind = type(value)
+        if changing.any:
+            read_classes((value,), site)
         if kind in PLAIN or not _is_tested_by_c(kind):
             return value
         return operate(value, site, bool, value)
@@ -397,12 +437,9 @@ def search_in(value: Any, site: int) -> Any:
 
 def format_value(value: Any, site: int) -> Any:
     """Read a value, and all that is in it, before C code writes it into a string."""
-    kind = type(value)
-    if kind in PLAIN and kind is not tuple:
-        return value
-    if family(value) is None and not is_read_inside(value):
-        if any(is_done_by_c(kind, name) for name in ASKS[format]):
-            return operate(value, site, callbacks.itself, value)
+    if changing.any:
+        read_classes((value,), site)
+    if type(value) in FIXED or (family(value) is None and not is_read_inside(value)):
         return value
     more = asked_parts(format, (value,))
     return perform_deep((value,), site, callbacks.itself, value, more=more)
@@ -422,18 +459,20 @@ def format_with(value: Any, conversion: int, specification: str, site: int) -> s
         text = value if conversion < 0 else _CONVERSIONS[conversion](value)
         return format(text, specification)
 
-    kind = type(value)
-    if kind in PLAIN and kind is not tuple:
+    if changing.any:
+        read_classes((value,), site)
+    if type(value) in FIXED or (family(value) is None and not is_read_inside(value)):
         return write()
-    if family(value) is None and not is_read_inside(value):
-        by_c = any(is_done_by_c(kind, name) for name in ASKS[format])
-        return operate(value, site, write) if by_c else write()
     more = asked_parts(format, (value,))
     return perform_deep((value,), site, write, more=more)  # type: ignore[no-any-return]
 
 
 def match_pattern(value: Any, attributes: tuple[str, ...], by_position: bool, site: int) -> Any:
     """Read what the patterns of a `match` statement ask a value for."""
+    if changing.any:
+        read_classes((value,), site)
+    if learned.moving:
+        read_registry(site)
 
     def asked(thing: Any) -> tuple[str, ...]:
         if type(thing) in PLAIN or issubclass(type(thing), type):

@@ -20,6 +20,7 @@ from mazurka.runtime.python.attributes import show_space
 from mazurka.runtime.python.callbacks import itself
 from mazurka.runtime.python.calls import leave_unobserved, performs, receive
 from mazurka.runtime.python.catalogue import CallEffect
+from mazurka.runtime.python.classes import note_made
 from mazurka.runtime.python.containers import perform
 from mazurka.runtime.python.expressions import read_item, write_item
 from mazurka.runtime.python.rewriter import at_present
@@ -163,6 +164,26 @@ def receive_from_call(value: Any) -> Any:
     if issubclass(type(value), type) and "__dataclass_fields__" in vars(value):
         at_present.rewriter.observe_methods(value)
     return receive(value)
+
+
+def receive_class(kind: Any) -> Any:
+    """Note that a function has made a class; return it."""
+    note_made(kind)
+    return receive(kind)
+
+
+def import_name(module: str, level: int, name: str, site: int) -> None:
+    """Read an attribute of a module before `from module import name` does; one that has not been
+    imported yet is imported by this thread alone."""
+    if session.current.ident != get_ident():
+        return
+    if level:
+        package = sys._getframe(1).f_globals.get("__package__") or ""
+        base = package.rsplit(".", level - 1)[0]
+        module = f"{base}.{module}" if module else base
+    found = sys.modules.get(module)
+    if found is not None:
+        variables.touch_attribute(found, name, site)
 
 
 def define_class(kind: Any, line: int) -> None:

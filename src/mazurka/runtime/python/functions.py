@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bisect
 import builtins
+import collections
 import copyreg
 import operator
 import sys
@@ -22,6 +23,7 @@ from threading import Timer
 from types import (
     CodeType,
     CoroutineType,
+    FunctionType,
     GeneratorType,
     MethodType,
     MethodWrapperType,
@@ -29,7 +31,7 @@ from types import (
     WrapperDescriptorType,
 )
 from typing import Any, Final, TypeAlias
-from weakref import ref
+from weakref import ProxyType, ref
 
 from mazurka.runtime.core.insides import ancestors, is_of_c, names_in_class
 from mazurka.runtime.core.moment import now
@@ -53,13 +55,21 @@ from mazurka.runtime.python.calls import (
     performs,
 )
 from mazurka.runtime.python.catalogue import BUILT_IN, METHODS, SIMPLE, CachedFunction, CallEffect
+from mazurka.runtime.python.classes import list_subclasses, note_made
 from mazurka.runtime.python.containers import Part, family, part_of, parts_of, perform_all
-from mazurka.runtime.python.deep import TAKES_APART, is_read_inside, perform_deep, take_apart
+from mazurka.runtime.python.deep import (
+    TAKES_APART,
+    finds_items,
+    is_read_inside,
+    perform_deep,
+    take_apart,
+)
 from mazurka.runtime.python.elements import (
     ASKING,
     COMPARING,
     are_at_hand,
     come_one_by_one,
+    hold_pairs,
     is_gone_through,
     read_keys,
     show_questions,
@@ -72,6 +82,7 @@ from mazurka.runtime.python.iteration.loops import (
     delegate,
     iterate,
     iterator_of,
+    read_whole,
     unpack_later,
     unpack_names_later,
 )
@@ -80,6 +91,7 @@ from mazurka.runtime.python.library import files, views
 from mazurka.runtime.python.library.caches import call_cached
 from mazurka.runtime.python.library.databases import use_database
 from mazurka.runtime.python.library.dates import follow_clock
+from mazurka.runtime.python.library.partials import call_partial, set_state
 from mazurka.runtime.python.library.weak_references import call_bound_reference, make_reference
 from mazurka.runtime.python.opaque import (
     asked_parts,
@@ -134,6 +146,8 @@ def read(function: Callable[..., Any], site: int, /, *arguments: Any, **named: A
         if len(arguments) == 1 or function is sum:
             items = come_one_by_one(function, *arguments[:1], site, *arguments[1:])
             return function(items, *arguments[1:], **named)
+    if function in _MAPPINGS and arguments:
+        arguments = (*arguments[:-1], read_whole(arguments[-1], site))
     sources = catalogue.sources_of(function, arguments)
     arguments = show_generators(arguments, site, sources)
     more = [*iterator_parts(arguments), *asked_parts(function, arguments)]
@@ -192,6 +206,7 @@ def _order_sets(function: Any, arguments: _Arguments) -> Any:
     return partial(call_in_order, function) if depends else function
 
 
+_MAPPINGS: Final = frozenset({dict, collections.OrderedDict, collections.defaultdict})
 _COMPARING: Final = frozenset({sorted, min, max})
 _FINDING: Final = frozenset({operator.contains, operator.countOf, operator.indexOf})
 _SEARCHING: Final = frozenset({bisect.bisect_left, bisect.bisect_right})
@@ -213,7 +228,10 @@ def change_first(function: Callable[..., Any], site: int, /, *arguments: Any, **
         if named.get("key") is not None:
             named["key"] = read_keys(handle_callback(named["key"], site), site)
         return perform_deep(arguments, site, function, *arguments, more=parts, named=named)
-    parts += parts_of(arguments[1:])
+    if function is operator.ior and family(arguments[0]) is dict and hold_pairs(arguments[1]):
+        parts += iterator_parts(arguments[1:])
+        return perform_deep(arguments[1:], site, function, *arguments, more=parts, named=named)
+    parts += [*parts_of(arguments[1:]), *opaque_parts(arguments[1:])]
     if through:
         parts += iterator_parts(arguments[1:])
     return perform_steps(parts, site, function, arguments, named, sources)
@@ -252,7 +270,9 @@ def take_all_apart(
     progress()
     values = (*arguments, *named.values())
     more = [*opaque_parts(values), *parts_of(_REDUCERS)]
-    return perform_deep(values, site, function, *arguments, more=more, apart=True, named=named)
+    return perform_deep(
+        values, site, function, *arguments, more=more, apart=True, watched=True, named=named
+    )
 
 
 _REDUCERS: Final = (copyreg.dispatch_table, vars(copyreg)["_extension_registry"])
@@ -286,6 +306,25 @@ def _touch_shallowly(
     return perform_steps(parts, site, function, arguments, named, sources)
 
 
+@performs(CallEffect.GOES_THROUGH)
+def go_through_all(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
+    """`pool.map(function, rows)`, `wait(futures)`: library code that goes through iterables."""
+    first = 1 if function.__name__ == "map" else 0
+    if type(function) is FunctionType and function.__name__ == "map":
+        first = 2  # `Executor.map(pool, function, rows)`
+    sources = [
+        iterators.own_source(value, site) for value in arguments[first:][: _ITERABLES[first]]
+    ]
+    given = (*arguments[:first], *sources, *arguments[first + len(sources) :])
+    if "fs" in named:
+        named["fs"] = iterators.own_source(named["fs"], site)
+    return call_back(function, site, *given, **named)
+
+
+_ITERABLES: Final = (1, None, None)
+"""By the number of arguments before them: how many iterables there are at most."""
+
+
 @performs(CallEffect.MAKES_ITERATOR)
 def make_iterator(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """Call a function that makes an iterator, which goes through the arguments step by step."""
@@ -304,6 +343,8 @@ def make_plain_iterator(function: Callable[..., Any], site: int, /, *arguments: 
     if len(arguments) > 1:
         return iterators.call_until(function, site, *handles(arguments, site))
     value = arguments[0]
+    if type(value) is ProxyType and (target := opaque.target_of(value)) is not None:
+        value = target
     if opaque.is_gone_through_by_c(type(value)) and not is_iterator(value):
         return opaque.operate(value, site, function, value)
     part = None if family(value) is None else part_of(value, How.LOOK)
@@ -370,7 +411,10 @@ def make_class(function: Any, site: int, /, *arguments: Any, **named: Any) -> An
             names = {**names, "__module__": home}
         return function(name, bases, names, **named)
 
-    return read(make if len(arguments) == 3 else function, site, *arguments, **named)
+    made = read(make if len(arguments) == 3 else function, site, *arguments, **named)
+    at_present.rewriter.observe_borrowed(made)
+    note_made(made)
+    return made
 
 
 @performs(CallEffect.MAKES_RECORD)
@@ -386,6 +430,7 @@ def make_encoder(make: Any, site: int, /, *arguments: Any) -> Any:
     """What `json` makes to write data out: it asks a function what to write instead of an object,
     and reads that."""
     markers, default, *rest = arguments
+    default = handle_callback(default, site)
 
     def ask(thing: Any) -> Any:
         found = default(thing)
@@ -400,6 +445,9 @@ def list_attributes(function: Callable[..., Any], site: int, /, *arguments: Any)
     parts: list[Part] = []
     owner = getattr(function, "__self__", builtins)
     things = arguments if owner is builtins else (owner,)
+    own: Any = type(things[0]).__dir__ if function is dir and things else None
+    if type(own) is FunctionType:
+        return sorted(read(list, site, own(things[0])))
     if things and session.current.ident == get_ident():
         parts = parts_of_names(things[0])
     return perform_in_turns(parts, site, function, *arguments)
@@ -443,7 +491,11 @@ def _call_built_in(function: Any, site: int) -> Any:
         if instead is not None:
             return instead
         progress()
+    if name == "__setstate__" and issubclass(type(owner), partial):
+        return partial(set_state, function, site)
     if issubclass(type(owner), type):
+        if name == "__subclasses__":
+            return partial(list_subclasses, function, site)
         if name == "__new__" and issubclass(owner, ref):
             return partial(make_reference, function, site)
         making = iterators.chain_lazily if name == "from_iterable" else read
@@ -510,6 +562,7 @@ def _is_own_of_c(kind: type, name: str) -> bool:
 _ASKED: Final = {
     "__format__": ("__format__", "__str__", "__repr__"),
     "__str__": ("__str__", "__repr__"),
+    "__ne__": ("__ne__", "__eq__"),
 }
 """Methods of all objects that ask others."""
 
@@ -521,7 +574,10 @@ def _move(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
     owner = parts_of_opaque(function.__self__)
     if issubclass(type(function.__self__), Pickler) and function.__name__ == "dump":
         values, more = (*arguments, *named.values()), [*owner, *parts_of(_REDUCERS)]
-        return perform_deep(values, site, function, *arguments, more=more, apart=True, named=named)
+        more += parts_of((getattr(function.__self__, "dispatch_table", None),))
+        return perform_deep(
+            values, site, function, *arguments, more=more, apart=True, watched=True, named=named
+        )
     if type(function.__self__).__module__ == "_csv" and arguments:
         return _write_rows(owner, function, site, *arguments)
     if function.__name__ not in catalogue.READS_ARGUMENTS:
@@ -550,6 +606,7 @@ def _call_value(function: Any, site: int, /, *arguments: Any, **named: Any) -> A
     how = How.CHANGE if function.__name__.endswith("_into") else How.READ_ALL
     arguments = show_generators(arguments, site)
     parts = [*parts_of((*arguments, *named.values()), how), *iterator_parts(arguments)]
+    parts += opaque_parts(value for value in arguments if not is_iterator(value))
     return perform_all(parts, site, function, *handles(arguments, site), **named)
 
 
@@ -562,10 +619,18 @@ def _call_view(function: Any, view: Any, site: int, /, *arguments: Any, **named:
 
 def _format(function: Any, text: Any, site: int) -> Any:
     if not reflection.reaches_inside(text):
-        return partial(read_deeply, function, site)
+        is_mapped = function.__name__ == "format_map"
+        return partial(_format_items if is_mapped else read_deeply, function, site)
     if function.__name__ == "format":
         return partial(reflection.format_text, function, text, site)
     return lambda named: reflection.Formatting(site).vformat(text, (), named)
+
+
+def _format_items(function: Any, site: int, /, mapping: Any) -> Any:
+    """`text.format_map(mapping)`"""
+    if not finds_items(mapping):
+        return read_deeply(function, site, mapping)
+    return perform_deep((mapping,), site, function, mapping, watched=True)
 
 
 # -- other callable objects of C code ------------------------------------------------------------
@@ -577,6 +642,8 @@ def _call_bound_slot(function: Any, site: int) -> Any:
     owner, name = function.__self__, function.__name__
     if type(owner) in reflection.SLOTS:
         return reflection.call_descriptor(function, site)
+    if issubclass(type(owner), property):
+        return reflection.call_property(function, site)
     if name in reflection.BOUND:
         return partial(reflection.BOUND[name], function, site)
     if name == "__call__" and not issubclass(type(owner), type):
@@ -687,9 +754,12 @@ def _is_function(kind: type) -> bool:
 calls_kind(CachedFunction)(always(call_cached))
 
 
-@calls_kind(partial)
-def _call_partial(function: Any, site: int) -> Any:
-    return partial(call(function.func, site), *function.args, **function.keywords)
+calls_kind(partial)(call_partial)
+
+
+@calls_kind(staticmethod)
+def _call_static(function: Any, site: int) -> Any:
+    return call(function.__func__, site)
 
 
 @calls_kind(attrgetter, itemgetter, methodcaller)

@@ -11,7 +11,8 @@ from typing import Any
 
 from mazurka.runtime.core.insides import module_of
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.python.iteration.loops import read_nested, unpack
+from mazurka.runtime.python.classes import changing, read_classes
+from mazurka.runtime.python.iteration.loops import UNPACKING
 from mazurka.runtime.python.methods import call_method
 from mazurka.runtime.python.opaque import is_done_by_c
 
@@ -45,8 +46,7 @@ class UnpackedObject(ManagedObject):
         self._depth = depth
 
     def __enter__(self) -> Any:
-        entered = unpack(super().__enter__(), self._site)
-        return entered if self._depth == 1 else read_nested(entered, self._site)
+        return UNPACKING[self._depth](super().__enter__(), self._site)
 
 
 def manage_unpacked(value: Any, depth: int, site: int) -> Any:
@@ -56,11 +56,43 @@ def manage_unpacked(value: Any, depth: int, site: int) -> Any:
         return value
     if not (hasattr(kind, "__enter__") and hasattr(kind, "__exit__")):
         return value  # which is an error
+    if changing.any:
+        read_classes((value,), site)
     return UnpackedObject(value, depth, site)
+
+
+class AsyncUnpackedObject:
+    """Stands for an object in `async with value as (a, b)`."""
+
+    __slots__ = ("_depth", "_manager", "_site")
+
+    def __init__(self, manager: Any, depth: int, site: int) -> None:
+        self._manager = manager
+        self._depth = depth
+        self._site = site
+
+    async def __aenter__(self) -> Any:
+        entered = await type(self._manager).__aenter__(self._manager)
+        return UNPACKING[self._depth](entered, self._site)
+
+    def __aexit__(self, *error: Any) -> Any:
+        return type(self._manager).__aexit__(self._manager, *error)
+
+
+def manage_async(value: Any, depth: int, site: int) -> Any:
+    """Give what `async with value as (a, b)` enters and leaves."""
+    kind = type(value)
+    if session.current.ident != get_ident():
+        return value
+    if not (hasattr(kind, "__aenter__") and hasattr(kind, "__aexit__")):
+        return value  # which is an error
+    return AsyncUnpackedObject(value, depth, site)
 
 
 def manage(value: Any, site: int) -> Any:
     """Give what a `with` statement enters and leaves: the value, or what stands for it."""
+    if changing.any:
+        read_classes((value,), site)
     kind = type(value)
     found = _by_c.get(kind)
     if found is None:

@@ -38,11 +38,12 @@ from mazurka.runtime.python.containers import UNKNOWN, Family, Part, known_famil
 from mazurka.runtime.python.deep import perform_deep
 from mazurka.runtime.python.elements import are_at_hand, hold_pairs
 from mazurka.runtime.python.elements import sort as sort_alone
-from mazurka.runtime.python.iteration.loops import iterate, unpack
+from mazurka.runtime.python.iteration.loops import iterate, take_items, unpack
 from mazurka.runtime.python.iteration.set_order import call_in_order, is_set, take_first
 from mazurka.runtime.python.missing_keys import makes_new, read_or_make
-from mazurka.runtime.python.opaque import iterator_parts
+from mazurka.runtime.python.opaque import is_iterator, iterator_parts, opaque_parts
 from mazurka.runtime.python.reentry import perform_in_turns
+from mazurka.runtime.python.rewriter import at_present
 from mazurka.runtime.python.variables import read_attribute
 from mazurka.runtime.sharing.accesses import WRITING, How
 from mazurka.runtime.sharing.locations import learned, points, step
@@ -63,9 +64,8 @@ class Plan(NamedTuple):
 
 
 def _plan(built_on: Family, name: str, how: How) -> Plan:
-    given = how is How.CHANGE or built_on is set or name == "join"
-    alone = not given or name in catalogue.STORES_ARGUMENTS
-    if built_on in LISTS and (name in COMPARES or name == "__setitem__"):
+    alone = name in catalogue.TOUCHES_ITS_CONTAINER
+    if name == "__setitem__" and built_on in LISTS:
         alone = False  # a slice is filled from another container
     return Plan(built_on, name, how, how in WRITING, alone)
 
@@ -103,6 +103,8 @@ def call_method(thing: Any, name: str, site: int) -> Any:
             plan = plan_of(found, name)
     if plan is not None:
         return partial(perform_method, getattr(thing, name), thing, plan, site)
+    if name == "__init__" and not issubclass(kind, (type, super)):
+        at_present.rewriter.observe_initializer(kind)
     return call(read_attribute(thing, name, site), site)
 
 
@@ -148,6 +150,7 @@ def perform_method(
         if name == "sort":
             return perform_deep((container,), site, action, *arguments, more=parts, named=named)
         parts += [*containers.parts_of(arguments), *iterator_parts(arguments)]
+        parts += opaque_parts(value for value in arguments if not is_iterator(value))
         sources = catalogue.sources_of_method(name)
         if any(map(runs_code, arguments[sources])):
             return perform_through(parts, site, action, arguments, named, sources)
@@ -222,7 +225,7 @@ _ADDING: Final[dict[Family, tuple[How, str]]] = {
 def _take_elements(container: Any, built_on: Family, name: str, site: int, source: Any) -> None:
     """Add the elements of an iterator one by one: its code runs in between."""
     if built_on is dict and hasattr(source, "keys"):
-        source = [(key, source[key]) for key in source.keys()]  # noqa: SIM118 - any mapping
+        source = take_items(source, site)
     alone = type(source) in (GeneratorType, Stepped)  # a bare generator is nobody else's
     how, adding = _ADDING.get(built_on, (How.CHANGE, _ONE.get(name, "append")))
     for element in source if alone else iterate(source, False, site):

@@ -22,6 +22,7 @@ from _thread import get_ident
 from collections.abc import Callable, Iterator
 from functools import partial
 from gc import get_referents
+from io import BytesIO, StringIO
 from sys import getrefcount
 from types import CoroutineType, GeneratorType, WrapperDescriptorType
 from typing import Any, Final
@@ -30,15 +31,25 @@ from weakref import CallableProxyType, ProxyType
 from mazurka.runtime.core.insides import ancestors, is_of_c, names_in_class
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.python.catalogue import ASKS, BUILT_IN, DESCRIPTORS, PLAIN, is_value
+from mazurka.runtime.python.catalogue import (
+    ASKS,
+    BUILT_IN,
+    DESCRIPTORS,
+    PLAIN,
+    READS_BUFFERS,
+    is_value,
+)
 from mazurka.runtime.python.containers import (
+    C_DATA,
     Part,
     family_of,
     part_of,
     parts_of,
     perform,
     perform_all,
+    root_in_memory,
 )
+from mazurka.runtime.python.foreign_memory import memory_parts
 from mazurka.runtime.python.library.counters import is_older_counter, older_counters
 from mazurka.runtime.python.places.files import FILES, parts_of_file
 from mazurka.runtime.python.places.settings import READ_BY_OBJECTS
@@ -60,7 +71,8 @@ def is_iterator(value: Any) -> bool:
     found = _moving.get(kind)
     if found is None:
         step = getattr(kind, "__next__", None)
-        found = _moving[kind] = kind not in PLAIN and isinstance(step, WrapperDescriptorType)
+        is_own = kind not in PLAIN and kind not in _PROXIES
+        found = _moving[kind] = is_own and isinstance(step, WrapperDescriptorType)
     return found
 
 
@@ -71,6 +83,8 @@ def is_opaque(value: Any) -> bool:
 
 def part_of_opaque(thing: Any) -> Part:
     """Describe an access to an object whose state only C code sees."""
+    if issubclass(type(thing), C_DATA):
+        thing = root_in_memory(thing)
     if names.is_older(thing) and session.current.ident == get_ident():
         session.current.do_aside(older_in_c.meet, thing)
     return thing, None, How.CHANGE, None
@@ -82,23 +96,69 @@ def parts_of_opaque(thing: Any) -> list[Part]:
     A view or an iterator refers to what it shows, as the garbage collector knows.  Others hold a
     method of C code, which they call: what `csv.writer(file)` makes holds `file.write`.
     """
+    if type(thing) in _PROXIES:
+        return _parts_of_owner(target_of(thing))
+    in_memory = memory_parts(thing, How.CHANGE)
+    if in_memory is not None:
+        return [part_of_opaque(thing), *in_memory[1:]]
     parts = [part_of_opaque(thing), *parts_of_file(thing), *_settings_read_by(thing)]
-    if not _is_modelled(type(thing)):
-        for other in get_referents(thing):
-            kind = type(other)
-            if kind in BUILT_IN:
-                parts += _parts_of_owner(other.__self__)
-            elif kind.__module__ == "builtins" and is_iterator(other):
-                parts += [part_of_opaque(other), *parts_of(get_referents(other))]
-            elif issubclass(kind, FILES) or (
-                kind.__module__ != "builtins" and hides_state(kind) and not is_iterator(other)
-            ):
-                parts += [part_of_opaque(other), *parts_of_file(other)]
+    if type(thing).__module__ == "_io":
+        return parts + _parts_in_memory(thing)
+    return parts if _is_modelled(type(thing)) else parts + _parts_behind(thing, DEPTH)
+
+
+def _parts_in_memory(file: Any) -> list[Part]:
+    """Describe accesses to the files in memory around which a file is put; what else it is made of
+    nobody else uses."""
+    parts: list[Part] = []
+    for other in get_referents(file):
+        if issubclass(type(other), (BytesIO, StringIO)):
+            parts.append(part_of_opaque(other))
+        elif type(other).__module__ == "_io" and issubclass(type(other), FILES):
+            parts += _parts_in_memory(other)
     return parts
 
 
+def parts_of_itself(thing: Any, how: How) -> list[Part]:
+    """Describe accesses to an object of C code alone, by a field or an attribute of it."""
+    return memory_parts(thing, how) or [(thing, None, how, None)]
+
+
+DEPTH: Final = 3
+"""How many iterators of C code that go through each other are followed."""
+
+
+def _parts_behind(thing: Any, depth: int) -> list[Part]:
+    """Describe accesses to the objects to which one of C code refers, and what is behind those that
+    are iterators: `csv.reader(file)` goes through the file."""
+    parts: list[Part] = []
+    for other in get_referents(thing):
+        kind = type(other)
+        if kind in BUILT_IN:
+            parts += _parts_of_owner(other.__self__)
+        elif is_iterator(other):
+            parts += [part_of_opaque(other), *parts_of_file(other)]
+            parts += parts_of(get_referents(other))
+            parts += _parts_behind(other, depth - 1) if depth else []
+        elif issubclass(kind, FILES) or (kind.__module__ != "builtins" and hides_state(kind)):
+            parts += [part_of_opaque(other), *parts_of_file(other)]
+    return parts
+
+
+_PROXIES: Final = (ProxyType, CallableProxyType)
+
+
+def target_of(proxy: Any) -> Any:
+    """Find the object that a weak proxy stands for; None if it has ended."""
+    try:
+        return getattr(proxy.__sizeof__, "__self__", None)
+    except ReferenceError:
+        return None
+
+
 def _parts_of_owner(owner: Any) -> list[Part]:
-    """Describe accesses to the object to which a method belongs that C code holds, and calls."""
+    """Describe accesses to the object to which a method belongs that C code holds, and calls, or
+    which a weak proxy stands for."""
     kind = type(owner)
     if kind not in PLAIN and hides_state(kind):
         return [part_of_opaque(owner), *parts_of_file(owner)]
@@ -229,6 +289,23 @@ def _find_in_c(kind: type, name: str) -> bool:
     return False
 
 
+_asked: dict[type, bool] = {}
+_ASKED_INSIDE: Final = (
+    *("__repr__", "__str__", "__format__", "__hash__", "__bool__", "__len__"),
+    *("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__add__", "__radd__"),
+)
+
+
+def is_asked_in_c(kind: type) -> bool:
+    """Tell whether C code compares objects whose state nobody else sees, or writes them out."""
+    found = _asked.get(kind)
+    if found is None:
+        found = _asked[kind] = hides_state(kind) and any(
+            is_done_by_c(kind, name) for name in _ASKED_INSIDE
+        )
+    return found
+
+
 def is_gone_through_by_c(kind: type) -> bool:
     """Tell whether C code makes iterators over objects whose state nobody else sees."""
     if is_done_by_c(kind, "__iter__"):
@@ -240,10 +317,12 @@ def is_gone_through_by_c(kind: type) -> bool:
 def asked_parts(function: Any, values: Any) -> list[Part]:
     """Describe accesses to the opaque arguments of a built-in function, which asks C code."""
     names = ASKS.get(function)
+    if function in READS_BUFFERS or (function is str and len(values) > 1):
+        names = None
     parts = []
     for value in values:
         kind = type(value)
-        if issubclass(kind, (ProxyType, CallableProxyType)):
+        if kind in _PROXIES:
             unobserved.meet(kind)
         if kind in PLAIN or is_iterator(value) or not hides_state(kind):
             continue
@@ -342,6 +421,11 @@ def iterate_opaque(items: Any, site: int, owner: Any = None) -> Iterator[Any]:
             return
         progress()
         yield value
+
+
+def go_through(thing: Any, site: int) -> Iterator[Any]:
+    """Make an iterator over an object whose state only C code sees, for other C code."""
+    return iterate_opaque(operate(thing, site, iter, thing), site, thing)
 
 
 # -- contexts ------------------------------------------------------------------------------------

@@ -31,7 +31,6 @@ from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import RUNTIME_FOLDER, sites
 from mazurka.runtime.python.containers import Part, PendingAccess, approach_all
-from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import learned, points
 from mazurka.runtime.sharing.monitoring import unobserved
 
@@ -112,7 +111,13 @@ def perform_in_turns(
     return _perform(SplitOperation(begin, begin), site, action, *arguments, **named)
 
 
-def compute(thing: Any, site: int, action: Callable[..., Any], *arguments: Any) -> Any:
+def compute(
+    reading: Sequence[Part],
+    changing: Sequence[Part],
+    site: int,
+    action: Callable[..., Any],
+    *arguments: Any,
+) -> Any:
     """Perform an action of C code that looks for a value, and else computes and stores it.
 
     Looking reads the object.  The value is computed by Python code, or else nobody can come in
@@ -121,14 +126,12 @@ def compute(thing: Any, site: int, action: Callable[..., Any], *arguments: Any) 
     """
     if session.current.ident != get_ident():
         return action(*arguments)
-    changing: list[Part] = [(thing, None, How.CHANGE, None)]
     begin = partial(approach_all, changing, site)
 
     def again(_: object) -> list[PendingAccess]:
         return approach_all(changing, site)
 
     if site in points and not now.alone:
-        reading: list[Part] = [(thing, None, How.READ_ALL, None)]
         begin = partial(approach_all, reading, site)
     return _perform(SplitOperation(begin, again), site, action, *arguments)
 
@@ -146,6 +149,23 @@ def perform_split(
     return _perform(SplitOperation(begin, again), site, action, *arguments, **named)
 
 
+def perform_watched(
+    begin: Begin,
+    again: Again,
+    site: int,
+    action: Callable[..., Any],
+    /,
+    *arguments: Any,
+    **named: Any,
+) -> Any:
+    """Do the same with an action that looks into what Python code returns to it: that is to be seen
+    even where no scheduling point is needed so far."""
+    operation = SplitOperation(begin, again)
+    if now.alone:
+        return _perform(operation, site, action, *arguments, **named)
+    return _perform_split(operation, action, *arguments, **named)
+
+
 def _perform(
     operation: SplitOperation,
     site: int,
@@ -157,6 +177,12 @@ def _perform(
     place = _place_of(site)
     if not operation.pending and place not in learned.moving:
         return _perform_unsplit(place, action, *arguments, **named)
+    return _perform_split(operation, action, *arguments, **named)
+
+
+def _perform_split(
+    operation: SplitOperation, action: Callable[..., Any], /, *arguments: Any, **named: Any
+) -> Any:
     before = sys.getprofile()
     if before is not None and type(before) is not SplitOperation:
         unobserved.note_code("Python code that C code enters", "a profile function is set")

@@ -15,16 +15,16 @@ from _thread import get_ident
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
 from operator import attrgetter, itemgetter
-from types import GetSetDescriptorType, MemberDescriptorType
+from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
 from typing import Any, Final, TypeAlias
 
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.python import variables
-from mazurka.runtime.python.calls import hold_method, performs
+from mazurka.runtime.python import attributes, variables
+from mazurka.runtime.python.calls import call, hold_method, performs
 from mazurka.runtime.python.catalogue import BUILT_IN, METHODS, SIMPLE, CallEffect
 from mazurka.runtime.python.containers import family, is_built_in
 from mazurka.runtime.python.deep import DeepReach, holds, perform_reach, stand_before
-from mazurka.runtime.python.expressions import read_item
+from mazurka.runtime.python.expressions import format_value, read_item
 from mazurka.runtime.python.missing_keys import makes_new
 from mazurka.runtime.python.opaque import asked_parts
 from mazurka.runtime.python.reentry import perform_split
@@ -236,6 +236,23 @@ def call_descriptor(function: Any, site: int) -> Any:
     return function if access is function else call
 
 
+def call_property(function: Any, site: int) -> Any:
+    """What is called instead of `C.name.__get__` and its like, where `name` is a property."""
+    accessor = getattr(function.__self__, attributes.ACCESSORS.get(function.__name__, ""), None)
+    if function.__name__ == "__init__":
+        attributes.note_property(function.__self__)
+    if accessor is None or type(accessor) is FunctionType:
+        return function
+
+    def access(thing: Any, *given: Any) -> Any:
+        if thing is None:
+            return function(thing, *given)
+        given = () if function.__name__ == "__get__" else given
+        return call(accessor, site)(thing, *given)
+
+    return access
+
+
 # -- format strings ------------------------------------------------------------------------------
 
 
@@ -254,6 +271,14 @@ class Formatting(string.Formatter):
             get = read_attribute if is_attribute else read_item
             thing = get(thing, name, self._site)
         return thing, first
+
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        if conversion is None:
+            return value
+        return super().convert_field(format_value(value, self._site), conversion)
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        return format(format_value(value, self._site), format_spec)
 
 
 def format_text(function: Any, text: str, site: int, /, *arguments: Any, **named: Any) -> str:

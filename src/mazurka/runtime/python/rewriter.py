@@ -25,8 +25,16 @@ class Rewriter:
     def observe_methods(self, kind: type) -> None:
         """Rewrite the methods that `dataclasses` has given to a class."""
 
+    def observe_initializer(self, kind: type) -> None:
+        """Rewrite the `__init__` that `dataclasses` has given to a class: the program calls it for
+        an object that others may have."""
+
+    def observe_borrowed(self, kind: type) -> None:
+        """Observe special methods of a class that are callables of C code."""
+
     def observe_class(self, kind: Any, line: int, module: ModuleType) -> None:
-        """Rewrite what decorators have given to a class that a function has made."""
+        """Rewrite what decorators have given to a class that a function has made, and observe what
+        it has borrowed from C code."""
 
     def observe_called(self, function: FunctionType) -> bool:
         """Rewrite a function if it belongs to the program; say whether it is rewritten now."""

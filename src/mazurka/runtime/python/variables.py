@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from _thread import get_ident
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import CellType, FunctionType, ModuleType
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ from mazurka.runtime.python.attributes import (
     INSIDE,
     NOWHERE,
     Settled,
+    accessor_in_c,
     approach_entry,
     depend_on,
     home_found,
@@ -28,12 +30,14 @@ from mazurka.runtime.python.attributes import (
     is_entry,
     settle_class,
     settled,
+    variable_of,
 )
-from mazurka.runtime.python.calls import hold_method
+from mazurka.runtime.python.calls import call, hold_method
 from mazurka.runtime.python.catalogue import BUILT_IN
-from mazurka.runtime.python.containers import Part, PendingAccess, approach, enter
+from mazurka.runtime.python.classes import changing, parts_of_assignment, read_classes
+from mazurka.runtime.python.containers import Part, PendingAccess, approach_all, enter
 from mazurka.runtime.python.library.weak_references import PROXIES, follow_proxy
-from mazurka.runtime.python.opaque import operate
+from mazurka.runtime.python.opaque import operate, parts_of_itself
 from mazurka.runtime.python.reentry import compute
 from mazurka.runtime.python.wrappers import is_field, looks_up_in_c, use_wrapper
 from mazurka.runtime.sharing import locations
@@ -47,6 +51,7 @@ from mazurka.runtime.sharing.accesses import (
     Write,
 )
 from mazurka.runtime.sharing.locations import (
+    CHANGING_PARTIALS,
     NOBODY,
     SEVERAL,
     SharedLocation,
@@ -98,11 +103,14 @@ def touch_attribute(
     thing: Any, name: str, site: int, find_home: Callable[[Any, str], Any] = home_of
 ) -> None:
     """Note a read of an attribute, or stand before it, wherever the attribute lives."""
+    name = variable_of(thing, name)
     if is_field(type(thing), name):
-        approach((thing, None, How.READ_ALL, None), site)
+        approach_all(parts_of_itself(thing, How.READ_ALL), site)
         return
     if name == "__dict__":
         attributes.expose(thing)
+    if changing.any:
+        read_classes((thing,), site)
     home = find_home(thing, name)
     if home is NOWHERE:
         seen = known(id(thing))
@@ -147,7 +155,7 @@ def _touch_several(asked: list[Seen], name: str, site: int) -> None:
 def _new_location(name: str) -> SharedLocation:
     """Make a location; the short cases do not apply if other objects may have the attribute."""
     location = SharedLocation()
-    if name in learned.moving:
+    if name in learned.moving or changing.any:
         location.open()
         location.direct = False
     return location
@@ -219,16 +227,34 @@ def read_attribute(thing: Any, name: str, site: int) -> Any:
     if looks_up_in_c(kind) or is_field(kind, name):
         return _hold(use_wrapper(thing, site, getattr, thing, name), site)
     if is_computed_by_c(kind, name):
-        return _hold(compute(thing, site, getattr, thing, name), site)
+        reading, changes = (parts_of_itself(thing, how) for how in (How.READ_ALL, How.CHANGE))
+        return _hold(compute(reading, changes, site, getattr, thing, name), site)
+    if (getter := accessor_in_c(kind, name, "fget")) is not None:
+        return _call_getter(getter, thing, name, site)
+    if kind is partial and name == "keywords":
+        learned.learn_moving(CHANGING_PARTIALS)
     touch_attribute(thing, name, site)
     return _hold(getattr(thing, name), site)
+
+
+def _call_getter(getter: Any, thing: Any, name: str, site: int) -> Any:
+    """Read an attribute that a property reads by C code."""
+    if changing.any:
+        read_classes((thing,), site)
+    try:
+        return call(getter, site)(thing)
+    except AttributeError:
+        if not hasattr(type(thing), "__getattr__"):
+            raise
+        return type(thing).__getattr__(thing, name)
 
 
 def _settle(kind: type, name: str) -> Settled:
     """Find what every access to an attribute of objects of a class comes to, and keep it."""
     depend_on(kind)
     by_c = kind in PROXIES or looks_up_in_c(kind) or is_field(kind, name)
-    found = OPEN if by_c or is_computed_by_c(kind, name) else settle_class(kind, name)
+    by_c = by_c or is_computed_by_c(kind, name) or (kind is partial and name == "keywords")
+    found = OPEN if by_c else settle_class(kind, name)
     settled[kind, name] = found
     return found
 
@@ -325,25 +351,31 @@ def write_own(
     thing: Any, name: str, site: int, how: How, action: Callable[..., Any], *arguments: Any
 ) -> Any:
     """Write or delete an attribute by calling `action`."""
-    pending: PendingAccess | None = None
+    pending: Sequence[PendingAccess] = ()
     if session.current.ident == get_ident():
         kind = type(thing)
         if kind in PROXIES and (target := follow_proxy(thing)) is not None:
             thing, kind = target, type(target)
+        if changing.any:
+            read_classes((thing,), site)
         attributes.note_assigned(thing, name)
         if looks_up_in_c(kind) or is_field(kind, name) or is_computed_by_c(kind, name):
             return operate(thing, site, action, *arguments)
+        setter = accessor_in_c(kind, name, "fset" if how is How.WRITE else "fdel")
+        if setter is not None and action in _COMPUTING:
+            return call(setter, site)(*arguments[:1], *arguments[2:])
         is_direct = action not in _COMPUTING or not attributes.is_computed_store(thing, how)
         pending = _touch_own(thing, name, site, how, is_direct)
-    if pending is None and name != "__class__":
+    if not pending and name != "__class__":
         return action(*arguments)
     try:
         return action(*arguments)
     finally:
-        if pending is not None:
-            pending.settle()
+        for access in pending:
+            access.settle()
         if name == "__class__" and session.current.ident == get_ident():
             attributes.expose(thing)  # objects of the new class, too
+            parts_of_assignment(thing, name)
 
 
 _COMPUTING: Final = (setattr, delattr)
@@ -351,44 +383,52 @@ _COMPUTING: Final = (setattr, delattr)
 the value themselves (`object.__setattr__`)."""
 
 
-def _touch_own(thing: Any, name: str, site: int, how: How, is_direct: bool) -> PendingAccess | None:
+def _touch_own(
+    thing: Any, name: str, site: int, how: How, is_direct: bool
+) -> Sequence[PendingAccess]:
     if name in ("__dict__", "__class__"):
         return _touch_all_own(thing, name, site)
+    name = variable_of(thing, name)
     home = attributes.home_of_store(thing, name)
     if home is NOWHERE:
         locations.progress()  # `threading.local`, a field of a C object: no frame shows it
-        return None
+        return approach_all(parts_of_assignment(thing, name), site)
     if learned.moving and is_direct and is_entry(thing, name):
         is_one, pending = approach_entry(thing, name, site, how)
         if is_one:
-            return pending
+            return () if pending is None else (pending,)
+    parts = parts_of_assignment(thing, name)
     space = attributes.space_of_store(thing)
     if space is not None:
-        return _touch_with_entry(see(home), name, site, (space, dict, how, name))
+        parts.append((space, dict, how, name))
+    if parts:
+        return _touch_with_parts(see(home), name, site, parts)
     if issubclass(type(thing), (type, ModuleType)):
         touch(see(home), name, site, True)
     else:
         _touch_stored(see(home), name, site)
-    return None
+    return ()
 
 
-def _touch_all_own(thing: Any, name: str, site: int) -> PendingAccess | None:
+def _touch_all_own(thing: Any, name: str, site: int) -> Sequence[PendingAccess]:
     """Note that a thread gives an object another class or dictionary: what all attributes are
-    changes.  `thing.__class__` reads it; what asks for the class of an object without looking for
-    an attribute is not seen."""
+    changes."""
     attributes.note_replaced(name)
     attributes.expose(thing)
+    parts = parts_of_assignment(thing, name)
     space = attributes.space_of(thing)
     if space is not None:
-        return _touch_with_entry(see(thing), name, site, (space, dict, How.CHANGE, None))
-    touch(see(thing), name, site, True)
-    return None
+        parts.append((space, dict, How.CHANGE, None))
+    return _touch_with_parts(see(thing), name, site, parts)
 
 
-def _touch_with_entry(seen: Seen, name: str, site: int, entry: Part) -> PendingAccess | None:
-    """Note a write of a variable and of an entry of a dictionary, or stand before both at once."""
+def _touch_with_parts(
+    seen: Seen, name: str, site: int, parts: Sequence[Part]
+) -> Sequence[PendingAccess]:
+    """Note a write of a variable together with accesses to containers, such as an entry of a
+    dictionary, or stand before all at once."""
     location, variable = variable_at(seen, name)
-    pending = enter([entry], site)
+    pending = enter(parts, site)
     operations: list[DataAccess] = [access.operation for access in pending]
     run = session.current
     is_at_point = site in points and not now.alone and not run.over
@@ -405,7 +445,7 @@ def _touch_with_entry(seen: Seen, name: str, site: int, entry: Part) -> PendingA
     if is_at_point:
         location.use_at_point(site, True)
         location.shared.state += 1
-    return pending[0] if pending else None
+    return pending
 
 
 def write_fields(
@@ -434,6 +474,17 @@ def write_fields(
         for location, _ in found:
             location.use(site, True)
     return action(*given, **named)
+
+
+def raise_error(error: Any, has_cause: bool, site: int) -> Any:
+    """Note that an exception is about to be raised, which gives it a traceback and a context."""
+    if not issubclass(type(error), BaseException):
+        return error  # a class, of which the interpreter makes one
+    names = (*_RAISED, "__cause__") if has_cause else _RAISED
+    return write_fields(error, names, site, lambda: error)
+
+
+_RAISED: Final = ("__traceback__", "__context__")
 
 
 def delete_attribute(thing: Any, name: str, site: int) -> None:

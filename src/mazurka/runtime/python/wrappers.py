@@ -39,7 +39,7 @@ from mazurka.runtime.core.insides import (
 )
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.attributes import COMPUTED
-from mazurka.runtime.python.opaque import hides_state, part_of_opaque
+from mazurka.runtime.python.opaque import hides_state, part_of_opaque, parts_of_itself
 from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.kept_by_c import HEADER, POINTER, memory_of
@@ -124,11 +124,12 @@ def use_wrapper(
     label = f"wrappers of the type {module_of(kind)}.{qualified_name(kind)}"
     if label in learned.moving:
         progress()
-        return perform_in_turns([part_of_opaque(thing)], site, function, *arguments, **named)
+        parts = [part_of_opaque(thing), *parts_of_itself(thing, How.CHANGE)[1:]]
+        return perform_in_turns(parts, site, function, *arguments, **named)
     before = memory_of(thing)
     try:
-        reading = [(thing, None, How.READ_ALL, None)]
-        return perform_in_turns(reading, site, function, *arguments, **named)
+        parts = parts_of_itself(thing, How.READ_ALL)
+        return perform_in_turns(parts, site, function, *arguments, **named)
     finally:
         if memory_of(thing) != before and not session.current.over:
             learned.moving.add(label)

@@ -35,7 +35,7 @@ PARTS: Final[dict[str, frozenset[str]]] = {
         {"asdict", "_asdict_inner", "astuple", "_astuple_inner", "replace", "_replace"}
     ),
     "copyreg": frozenset({"pickle", "add_extension", "remove_extension"}),
-    "enum": frozenset({"EnumType", "EnumMeta"}),
+    "enum": frozenset({"EnumType", "EnumMeta", "Enum.__new__", "Flag._missing_"}),
     "functools": frozenset(
         {"cached_property", "singledispatch", "singledispatchmethod", "partialmethod"}
         | {"update_wrapper", "wraps"}
@@ -51,7 +51,7 @@ PARTS: Final[dict[str, frozenset[str]]] = {
         {"catch_warnings", "simplefilter", "filterwarnings", "resetwarnings", "_add_filter"}
     ),
 }
-"""By module: classes and functions that are rewritten."""
+"""By module: classes, functions and single methods that are rewritten."""
 PRIVATE: Final = {"unittest.mock": frozenset({"_mock_set_magics"})}
 """By module: functions that only fill an object that nobody else has."""
 APART: Final[dict[str, frozenset[str]]] = {
@@ -117,5 +117,6 @@ def _compile(module: ModuleType, parts: frozenset[str]) -> CodeType | None:
         tree = ast.parse(Path(file).read_bytes(), file)
     except (OSError, SyntaxError):
         return None
-    tree.body = [part for part in tree.body if getattr(part, "name", "") in parts]
+    wanted = {part.partition(".")[0] for part in parts}
+    tree.body = [part for part in tree.body if getattr(part, "name", "") in wanted]
     return compile_tree(tree, file) if tree.body else None

@@ -12,16 +12,27 @@ the standard library, when a thread under control first enters a function of the
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from abc import ABCMeta
+from collections.abc import Iterator, Mapping, Sequence
 from types import CodeType, CoroutineType, FrameType, FunctionType, GeneratorType, ModuleType
 from typing import Any, Final, TypeAlias
 
-from mazurka.runtime.core.insides import is_module, module_of, names_in, qualified_name
+from mazurka.runtime.core.insides import (
+    ancestors,
+    is_module,
+    module_of,
+    names_in,
+    names_in_class,
+    qualified_name,
+)
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import MARK, is_rewritten
 from mazurka.runtime.python.library.finalizers import replace_parts_of_finalize
+from mazurka.runtime.python.library.priorities import replace_parts_of_queues
+from mazurka.runtime.python.library.threads import replace_parts_of_threads
+from mazurka.runtime.python.places.settings import reset_caches
 from mazurka.runtime.python.rewriter import Rewriter, at_present
-from mazurka.runtime.rewrite import generated, library, sources
+from mazurka.runtime.rewrite import borrowed_methods, generated, library, sources
 from mazurka.runtime.rewrite.bytecode import rewriting
 from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError
 from mazurka.runtime.rewrite.exchange import Exchange
@@ -40,6 +51,13 @@ _GENERATOR: Final = 0x20 | 0x80 | 0x200
 """The flags of functions that return before they run."""
 _Spaces: TypeAlias = dict[int, tuple[dict[str, Any], RewrittenSource]]
 """By identity: the namespaces of modules, and what their functions are to run."""
+
+
+def _replaced_parts() -> Iterator[tuple[type, str, Any]]:
+    """Parts of classes of the library that need a model of their own."""
+    yield from replace_parts_of_finalize()
+    yield from replace_parts_of_queues()
+    yield from replace_parts_of_threads()
 
 
 class ObservedCode(Rewriter):
@@ -65,6 +83,8 @@ class ObservedCode(Rewriter):
         """The code of functions without a module that were entered."""
         self.met: list[str] = []
         """Modules that were observed because a thread under control entered them."""
+        self._hooked: list[Any] = []
+        """Abstract classes with a `__subclasshook__` that is observed."""
         self._exchange = Exchange()
 
     def __enter__(self) -> ObservedCode:
@@ -79,7 +99,7 @@ class ObservedCode(Rewriter):
         ]
         try:
             self._observe_modules(found)
-            for kind, name, part in replace_parts_of_finalize():
+            for kind, name, part in _replaced_parts():
                 self._exchange.replace_method(kind, name, part)
         except BaseException:
             self._exchange.restore()
@@ -104,6 +124,7 @@ class ObservedCode(Rewriter):
         self._cached.clear()
         self._entered.clear()
         self._library.clear()
+        self._hooked.clear()
 
     def restore_made(self) -> None:
         """Let functions that runs have made, and that live on, be as their source says."""
@@ -180,6 +201,8 @@ class ObservedCode(Rewriter):
             for function in find(spaces):
                 self._observe_function(function, spaces[id(function.__globals__)][1])
             self._observe_classes(by_name, used)
+            self._observe_borrowed(by_name)
+            self._find_hooked(by_name)
 
     def _rewrite_module(self, name: str, module: ModuleType) -> RewrittenSource | None:
         file = sources.source_file(module)
@@ -251,6 +274,33 @@ class ObservedCode(Rewriter):
 
     # -- classes -----------------------------------------------------------------------------
 
+    def _observe_borrowed(self, by_name: Mapping[str, RewrittenSource]) -> None:
+        for name, source in by_name.items():
+            for path in source.borrowing:
+                kind = borrowed_methods.find_class(self.modules[name], path)
+                if kind is not None:
+                    self.observe_borrowed(kind)
+
+    def _find_hooked(self, by_name: Mapping[str, RewrittenSource]) -> None:
+        """Find the abstract classes whose own code says what is a subclass of them."""
+        for name, source in by_name.items():
+            for path in source.hooked:
+                kind = borrowed_methods.find_class(self.modules[name], path)
+                if issubclass(type(kind), ABCMeta):
+                    self._hooked.append(kind)
+
+    def forget_answers(self) -> None:
+        """Let abstract classes ask their code again: C code keeps what it has said."""
+        waiting: list[Any] = [*self._hooked]
+        while waiting:
+            kind = waiting.pop()
+            reset_caches(kind)
+            waiting += [one for one in type.__subclasses__(kind) if issubclass(type(one), ABCMeta)]
+
+    def observe_borrowed(self, kind: type) -> None:
+        for name, method in borrowed_methods.replace_borrowed(kind):
+            self._exchange.replace_method(kind, name, method)
+
     def _observe_classes(self, by_name: Mapping[str, RewrittenSource], used: set[str]) -> None:
         has_dataclasses, has_attrs = "dataclass" in used, bool(used & {"attr", "attrs"})
         if not has_dataclasses and not has_attrs:
@@ -289,9 +339,17 @@ class ObservedCode(Rewriter):
         for function in generated.find_generated(kind):
             self._observe_instructions(function, "generated")
 
+    def observe_initializer(self, kind: type) -> None:
+        for base in ancestors(kind):
+            function = names_in_class(base).get("__init__")
+            if type(function) is FunctionType and generated.is_generated(function.__code__):
+                self._observe_instructions(function, "generated")
+                learned.learn_moving(f"{base.__module__}.{qualified_name(base)}.__init__ is called")
+
     def observe_class(self, kind: Any, line: int, module: ModuleType) -> None:
         if not isinstance(kind, type):
             return
+        self.observe_borrowed(kind)
         self._observe_dataclass(kind, module, line)
         for function, code in generated.rewrite_text_methods(kind):
             self._exchange.replace_code(function, code)

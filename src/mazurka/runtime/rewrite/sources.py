@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 
 from mazurka.runtime.core.insides import names_in
 from mazurka.runtime.rewrite import cached_sources
+from mazurka.runtime.rewrite.borrowed_methods import binds_special_names
 
 _Key: TypeAlias = tuple[str, int, tuple[str, ...], tuple[str, ...]]
 """What a function and its rewritten code have in common: name, line, free variables, arguments."""
@@ -27,8 +28,16 @@ class RewrittenSource:
         self.names = frozenset(_names_in(whole))
         """All names of variables and attributes, and all strings, in the source."""
         self._codes: dict[_Key, list[CodeType]] = {}
+        self.borrowing: list[str] = []
+        """The qualified names of classes that may have borrowed special methods."""
+        self.hooked: list[str] = []
+        """The qualified names of classes whose own code says what is a subclass of them."""
         for code in _all_functions_in(whole):
             self._codes.setdefault(key_of(code), []).append(code)
+            if binds_special_names(code):
+                self.borrowing.append(code.co_qualname)
+            if code.co_name == "__subclasshook__":
+                self.hooked.append(code.co_qualname.rpartition(".")[0])
 
     def find(self, code: CodeType) -> list[CodeType]:
         """The rewritten code of a function; several where functions on one line look alike."""

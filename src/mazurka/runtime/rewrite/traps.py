@@ -319,7 +319,8 @@ def _prepare_all(group: Group) -> PreparedTraps:
 
 def is_part(function: FunctionType, parts: frozenset[str]) -> bool:
     """Whether a function belongs to some parts of its module."""
-    return function.__code__.co_qualname.partition(".")[0] in parts
+    name = function.__code__.co_qualname
+    return name in parts or name.partition(".")[0] in parts
 
 
 def _find_parts(group: Group, parts: frozenset[str]) -> PreparedParts:

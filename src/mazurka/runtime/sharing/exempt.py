@@ -69,6 +69,13 @@ def is_exempt(module: str) -> bool:
     return module in _MODULES or module.partition(".")[0] in _PACKAGES
 
 
+def looks_into_arguments(module: str) -> bool:
+    """Tell whether functions of an exempt module may read all of what they are given; those that
+    remember results are given texts, and namespaces of which they read little."""
+    package = module.partition(".")[0]
+    return package in _MAKING or package in ("warnings", "_py_warnings")
+
+
 def is_tracing(module: str) -> bool:
     """Tell whether a module belongs to a tool that the interpreter calls to trace the program."""
     return module.partition(".")[0] in _TRACING

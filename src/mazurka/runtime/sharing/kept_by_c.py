@@ -18,6 +18,7 @@ from _random import Random
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import Context, ContextVar, Token
+from functools import partial
 from gc import get_referents
 from itertools import count
 from types import AsyncGeneratorType, CoroutineType, GeneratorType, WrapperDescriptorType
@@ -85,6 +86,10 @@ def _write_context(thing: Any, state: Any) -> None:
     for kept, known in zip((thing.flags, thing.traps), state[-2:], strict=True):
         for signal in kept:
             kept[signal] = str(signal) in known
+
+
+def _read_partial(thing: Any) -> Any:
+    return thing.func, thing.args, dict(thing.keywords), None
 
 
 def _read_position(thing: Any) -> Any:
@@ -175,6 +180,8 @@ def _find_access(thing: Any) -> StateAccess | None:
         return StateAccess(_read_text, _write_text)
     if issubclass(kind, io.IOBase):
         return StateAccess(_read_place, _write_place) if _is_only_read(thing) else None
+    if issubclass(kind, partial):
+        return StateAccess(_read_partial, vars(partial)["__setstate__"])
     if name == "decimal.Context":
         return StateAccess(_read_context, _write_context)
     if name == "sqlite3.Connection":

@@ -42,6 +42,8 @@ LIMIT = 100_000
 """How many before it is taken to be waiting, whatever it does with its local variables."""
 PLACE: Final = "place"
 """How the news begins that there is one more place at which a point is needed."""
+CHANGING_PARTIALS: Final = "partial objects"
+"""How the news begins that the program may change partial objects (`python.library.partials`)."""
 NOBODY = -1
 SEVERAL = -2
 
@@ -180,6 +182,12 @@ class Learned:
     def new_places(self) -> set[int]:
         """The places at which the last run has shown that points are needed."""
         return {int(one.split()[1]) for one in self.news if one.startswith(PLACE)}
+
+    def learn_moving(self, name: str) -> None:
+        """Learn that what is called so changes while several threads are there."""
+        if name not in self.moving:
+            self.moving.add(name)
+            self.news.append(name)
 
     def learn(self, site: int) -> None:
         if site in self.ends:

@@ -15,7 +15,7 @@ import mazurka
 from mazurka.runtime.story.result import Result
 
 SOURCE = """
-import array, concurrent.futures, ctypes, decimal, functools, hashlib, io, itertools, queue
+import abc, array, concurrent.futures, ctypes, decimal, functools, hashlib, io, itertools, queue
 import sqlite3, sys, threading, types
 
 class Thing:
@@ -58,6 +58,14 @@ TEXT, BYTES, CONTEXT = io.StringIO("x\\n", newline="\\r\\n"), io.BytesIO(), deci
 VIEW, NUMBERS, RAW = memoryview(bytearray(2)), array.array("i"), (ctypes.c_int * 2)()
 ITEMS, LAST, PAIRS = iter([1, 2, 3]), iter([1]), zip([1] * 99, itertools.cycle("ab"))
 HASH, SHAKE = hashlib.sha256(), hashlib.shake_128()
+PARTIAL, NAMED = functools.partial(int, 1), functools.partial(int, base=2)
+class Abstract(abc.ABC):
+    asked = 0
+    @classmethod
+    def __subclasshook__(cls, kind):
+        cls.asked += 1
+        return True
+class Derived(Thing): pass
 TABLE = sqlite3.connect(":memory:", check_same_thread=False)
 TABLE.execute("create table numbers(n)")
 
@@ -149,6 +157,17 @@ WAYS = {
     "cache": (lambda: remembered.cache_info().currsize == 1, lambda: remembered(1)),
     "bounded cache": (lambda: bounded.cache_info().currsize == 2, lambda: bounded(9)),
     "typed cache": (lambda: typed.cache_info().currsize == 3, lambda: typed(True)),
+    "partial": (
+        lambda: PARTIAL.args == (1,), lambda: PARTIAL.__setstate__((int, (2,), {}, None))
+    ),
+    "keywords": (lambda: NAMED.keywords == {"base": 2}, lambda: NAMED.keywords.update(base=3)),
+    "answer": (lambda: Abstract.asked == 0, lambda: issubclass(Thing, Abstract)),
+    "bases": (
+        lambda: Derived.__bases__ == (Thing,), lambda: setattr(Derived, "__bases__", (Other,))
+    ),
+    "special method": (
+        lambda: not hasattr(Thing, "__len__"), lambda: setattr(Thing, "__len__", lambda self: 1)
+    ),
     "new dictionary": (lambda: not vars(BOX), lambda: setattr(BOX, "__dict__", {"made": 1})),
 }
 
@@ -203,16 +222,8 @@ WAYS = [
     *("result", "started", "timer", "globals", "module", "vars", "__dict__", "setattr", "object"),
     *("slot", "class", "function", "method", "del", "defaults", "keyword defaults", "name", "doc"),
     *("arguments", "cause", "thread name", "__class__", "text", "bytes", "context", "flags"),
-    *(
-        "view",
-        "array",
-        "buffer",
-        "iterator",
-        "cache",
-        "bounded cache",
-        "typed cache",
-        "new dictionary",
-    ),
+    *("view", "array", "buffer", "iterator", "cache", "bounded cache", "typed cache", "partial"),
+    *("keywords", "answer", "bases", "special method", "new dictionary"),
 ]
 
 

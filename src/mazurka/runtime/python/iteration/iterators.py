@@ -50,7 +50,13 @@ from mazurka.runtime.python.deep import perform_deep
 from mazurka.runtime.python.iteration.loops import effect_of_step, iterator_of
 from mazurka.runtime.python.iteration.set_order import in_order, is_set, steps_of
 from mazurka.runtime.python.library.counters import is_older_counter
-from mazurka.runtime.python.opaque import is_iterator, part_of_opaque
+from mazurka.runtime.python.opaque import (
+    go_through,
+    is_gone_through_by_c,
+    is_iterator,
+    part_of_opaque,
+    parts_of_opaque,
+)
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import learned, progress
 from mazurka.runtime.sharing.monitoring import unobserved
@@ -72,7 +78,12 @@ class ShownIterator:
         return self
 
     def __reduce__(self) -> Any:
-        return self._items.__reduce__()
+        """Take the real iterator apart, to copy it; what it goes through is read, too."""
+        raise NotImplementedError
+
+    def __setstate__(self, state: Any) -> None:
+        """Set the position of the real iterator."""
+        raise NotImplementedError
 
 
 class OwnIterator(ShownIterator):
@@ -80,8 +91,9 @@ class OwnIterator(ShownIterator):
 
     __slots__ = ("_index", "_part", "_site", "_user")
 
-    def __init__(self, part: Part, items: Any, forwards: bool, site: int) -> None:
-        how = effect_of_step(part, items) if forwards else part[2]
+    def __init__(self, part: Part, value: Any, items: Any, forwards: bool, site: int) -> None:
+        """`value` is the container, or the view that the iterator goes through."""
+        how = effect_of_step(part, value) if forwards else part[2]
         self._part = (part[0], part[1], how)
         self._items = items
         self._index = 0
@@ -95,6 +107,17 @@ class OwnIterator(ShownIterator):
         self._index += 1
         progress()
         return perform(part, self._site, next, self._items)
+
+    def __reduce__(self) -> Any:
+        self._user = note_user(place_of(self._site), self._user)
+        part = (*self._part[:2], How.READ_ALL, None)
+        return perform(part, self._site, self._items.__reduce__)
+
+    def __setstate__(self, state: Any) -> None:
+        self._user = note_user(place_of(self._site), self._user)
+        self._items.__setstate__(state)
+        if type(state) is int:
+            self._index = state
 
     def share(self) -> None:
         """Note that threads share an iterator that goes through this one."""
@@ -141,6 +164,12 @@ class SharedIterator(ShownIterator):
         progress()
         return self._turns.perform(next, self._items)
 
+    def __reduce__(self) -> Any:
+        return self._turns.perform(self._items.__reduce__)
+
+    def __setstate__(self, state: Any) -> None:
+        self._turns.perform(self._items.__setstate__, state)
+
     def __length_hint__(self) -> int:
         return operator.length_hint(self._items)
 
@@ -171,7 +200,7 @@ def iterator_over(
     items = iterator_of(part, value, site) if items is None else items
     if place_of(site) in learned.moving:
         return SharedIterator([part], site, lambda _: items)
-    return OwnIterator(part, items, forwards, site)
+    return OwnIterator(part, value, items, forwards, site)
 
 
 # -- iterators that C code makes of others -------------------------------------------------------
@@ -225,6 +254,8 @@ def _join_sources(sources: list[Any]) -> list[Part]:
     for number, value in enumerate(sources):
         if is_simple(value):
             parts.append(part_of_opaque(value))
+        elif is_gone_through_by_c(type(value)):
+            parts += parts_of_opaque(value)
         elif type(value) is OwnIterator:
             value.share()
         elif type(value) is SharedIterator and (inside := value.inside()) is not None:
@@ -289,6 +320,14 @@ class PassingIterator(ShownIterator):
         progress()
         return next(self._items)
 
+    def __reduce__(self) -> Any:
+        self._user = note_user(self._place, self._user)
+        return self._items.__reduce__()
+
+    def __setstate__(self, state: Any) -> None:
+        self._user = note_user(self._place, self._user)
+        self._items.__setstate__(state)
+
 
 def own_source(value: Any, site: int) -> Any:
     """Give what an iterator goes through that one thread uses."""
@@ -296,6 +335,8 @@ def own_source(value: Any, site: int) -> Any:
         return iterator_over(value, site)
     if is_iterator(value) or runs_code(value):
         return Stepped(value, site)
+    if is_gone_through_by_c(type(value)):
+        return go_through(value, site)
     return in_order(value)
 
 
@@ -359,6 +400,8 @@ class TeeSource:
 
     def __init__(self, value: Any, site: int) -> None:
         parts = [part_of_opaque(value)] if is_simple(value) else parts_of((value,))
+        if not parts and is_gone_through_by_c(type(value)):
+            parts = parts_of_opaque(value)
         self.turns = Turns(parts, site, self)
         self.running = False
         if not is_simple(value) and (is_iterator(value) or runs_code(value)):

@@ -19,7 +19,7 @@ from _thread import get_ident
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from sys import getrefcount
-from types import FrameType
+from types import FrameType, FunctionType
 from typing import Any, Final, NamedTuple
 
 from mazurka.runtime.core.moment import now
@@ -30,6 +30,7 @@ from mazurka.runtime.core.tasks import Task
 from mazurka.runtime.python.callbacks import LONE, LONE_INSIDE, delegate_to, itself, step_through
 from mazurka.runtime.python.calls import receive
 from mazurka.runtime.python.catalogue import NEW_EACH_TIME, PLAIN, SIMPLE
+from mazurka.runtime.python.classes import changing, read_classes
 from mazurka.runtime.python.containers import Part, family, is_built_in, part_of, perform, use_alone
 from mazurka.runtime.python.deep import perform_deep
 from mazurka.runtime.python.iteration.set_order import in_order, steps_of
@@ -58,10 +59,12 @@ def iterate(value: Any, unpacked: int, site: int) -> Any:
     """
     if session.current.ident != get_ident():
         return value
+    if changing.any:
+        read_classes((value,), site)
     part = None if family(value) is None else part_of(value, _READ_ALL)
     if part is None or not is_built_in(type(value), "__iter__"):
         items = _advance_opaque(value, site) if is_iterator(value) else _advance(value, site)
-        return map(partial(_UNPACKING[unpacked], site=site), items) if unpacked else items
+        return map(partial(UNPACKING[unpacked], site=site), items) if unpacked else items
     return _steps(part, value, None, unpacked, site)
 
 
@@ -71,6 +74,30 @@ def iterate_lazily(value: Any, unpacked: int, site: int) -> Any:
     if part is None or not is_built_in(type(value), "__iter__"):
         return iterate(value, unpacked, site)
     return _steps(part, value, iterator_of(part, value, site), unpacked, site)
+
+
+class AsyncUnpacked:
+    """Stands for what `async for a, b in value` goes through: each element is read when it has
+    come."""
+
+    __slots__ = ("_depth", "_items", "_site")
+
+    def __init__(self, items: Any, depth: int, site: int) -> None:
+        self._items = items
+        self._depth = depth
+        self._site = site
+
+    def __aiter__(self) -> AsyncUnpacked:
+        self._items = aiter(self._items)
+        return self
+
+    async def __anext__(self) -> Any:
+        return UNPACKING[self._depth](await anext(self._items), self._site)
+
+
+def iterate_async(value: Any, unpacked: int, site: int) -> Any:
+    """Give what an asynchronous loop goes through that takes its elements apart."""
+    return AsyncUnpacked(value, unpacked, site)
 
 
 def iterator_of(
@@ -98,13 +125,23 @@ def delegate(value: Any, site: int) -> Any:
 
 def read_whole(value: Any, site: int) -> Any:
     """Read all of a container before C code does so at once: `f(**value)`, `a < value < b`."""
+    if changing.any:
+        read_classes((value,), site)
     if family(value) is None:
         kind = type(value)
-        if kind in PLAIN or not is_done_by_c(kind, "__getitem__"):
+        if kind in PLAIN:
             return value
-        return operate(value, site, itself, value)
+        if type(getattr(kind, "keys", None)) is FunctionType:
+            return dict(take_items(value, site))
+        return operate(value, site, itself, value) if is_done_by_c(kind, "__getitem__") else value
     part = part_of(value, How.READ_ALL)
     return value if part is None else perform(part, site, itself, value)
+
+
+def take_items(value: Any, site: int) -> Iterator[tuple[Any, Any]]:
+    """Go through a mapping in Python as C code does that makes a dictionary of it."""
+    for key in iterate(value.keys(), 0, site):
+        yield key, value[key]
 
 
 def unpack(value: Any, site: int) -> Any:
@@ -113,6 +150,8 @@ def unpack(value: Any, site: int) -> Any:
         return in_order(read_whole(value, site))
     if type(value) in PLAIN or getrefcount(value) <= LONE:
         return in_order(value)
+    if changing.any:
+        read_classes((value,), site)
     return step_through(value, site)
 
 
@@ -128,7 +167,7 @@ def read_nested(value: Any, site: int) -> Any:
     return perform_deep((value,), site, itself, value)
 
 
-_UNPACKING: Final = (read_whole, unpack, unpack_nested)
+UNPACKING: Final = (read_whole, unpack, unpack_nested)
 """By how deep an element is taken apart; nobody asks for the first."""
 
 
@@ -250,11 +289,12 @@ def bind_captured(*looks: Any) -> bool:
     return True
 
 
-def effect_of_step(part: Part, items: Any) -> How:
-    """Tell what a step of an iterator does to its container."""
+def effect_of_step(part: Part, value: Any) -> How:
+    """Tell what a step of an iterator does to its container; `value` is the container, or the view
+    that it goes through."""
     if part[1] not in (dict, set):
         return _READ
-    if part[2] is _READ_ALL and type(items) in (_VALUES_STEP, _ITEMS_STEP):
+    if part[2] is _READ_ALL and issubclass(type(value), _WITH_VALUES):
         return _READ_ALL
     return How.LOOK
 
@@ -264,7 +304,7 @@ def _steps(
 ) -> Iterator[Any]:
     """Go through a container; without an iterator, the first step makes one, as in a loop."""
     container, found, _, _ = part
-    how = effect_of_step(part, iter(value))
+    how = effect_of_step(part, value)
     born = session.current.running.turns
 
     def first() -> Any:
@@ -289,11 +329,11 @@ def _steps(
         if rounds is not None:
             rounds.step(born)
         now.where = None
-        yield _UNPACKING[unpacked](element, site) if unpacked else element
+        yield UNPACKING[unpacked](element, site) if unpacked else element
 
 
-_VALUES_STEP: Final[type] = type(iter({}.values()))
-_ITEMS_STEP: Final[type] = type(iter({}.items()))
+_WITH_VALUES: Final[tuple[type, ...]] = (type({}.values()), type({}.items()))
+"""Views whose iterators give values; those of an `OrderedDict` are subclasses of them."""
 
 
 # -- rounds of `while` statements ----------------------------------------------------------------

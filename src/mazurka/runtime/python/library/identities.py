@@ -16,11 +16,17 @@ The hash of an object whose class has no other is made of its address.  The prog
 is made of its identity; so is the hash of a tuple with such objects in it.  What C code computes
 for dictionaries and sets is not changed: the order of a set does not show it
 (`python.iteration.set_order`).
+
+Modules that remember what can be computed again are not observed (`sharing.exempt`): who calls
+`re.compile` twice gets one object, or two that are equal, if two threads compute it at the same
+time.  So a program that asks whether two such objects are one proves nothing.
 """
 
 from __future__ import annotations
 
+import re
 import sys
+import typing
 from _thread import get_ident
 from collections.abc import Callable
 from types import FunctionType, MethodType
@@ -32,6 +38,7 @@ from mazurka.runtime.python.calls import performs
 from mazurka.runtime.python.catalogue import PLAIN, CallEffect
 from mazurka.runtime.python.deep import perform_deep
 from mazurka.runtime.sharing.locations import learned
+from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import name_of, names
 
 MOST: Final = 2_000
@@ -83,10 +90,37 @@ _MADE: Final = frozenset({FunctionType, MethodType, type, object, tuple, frozens
 """Types of plain objects that runs make, and that are told apart."""
 
 
+def _is_kind_of(kind: object, base: type) -> bool:
+    return isinstance(kind, type) and issubclass(kind, base)
+
+
+_ALIAS: Final[type] = vars(typing)["_BaseGenericAlias"]
+_REMEMBERED: Final = frozenset(
+    (re.Pattern, *(kind for kind in vars(typing).values() if _is_kind_of(kind, _ALIAS)))
+)
+"""Types of objects that exempt modules remember: compiled expressions, `typing.List[int]`."""
+
+
+def is_same(left: Any, right: Any) -> bool:
+    """`left is right`"""
+    if type(left) in _REMEMBERED and type(left) is type(right) and left == right:
+        _note_identity(left)
+    return left is right
+
+
+def _note_identity(thing: Any) -> None:
+    run = session.current
+    if run.ident == get_ident() and len(run.tasks) > 1:
+        kind = name_of(type(thing)).replace("._", ".")
+        unobserved.note_code(f"the identity of a {kind}", "it depends on what its module remembers")
+
+
 @performs(CallEffect.IDENTIFIES)
 def identify(function: Any, site: int, /, *arguments: Any) -> int:
     """Perform `id(thing)`."""
     address: int = function(*arguments)
+    if type(arguments[0]) in _REMEMBERED:
+        _note_identity(arguments[0])
     if "ctypes" in sys._getframe(1).f_globals:
         return address
     return number_of(arguments[0], address)

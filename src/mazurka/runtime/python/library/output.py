@@ -11,18 +11,20 @@ from __future__ import annotations
 import io
 import sys
 import warnings
+from _thread import get_ident
 from collections.abc import Callable
 from inspect import signature
 from types import BuiltinMethodType, FrameType
 from typing import Any, Final
 
+from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import RUNTIME_FOLDER
 from mazurka.runtime.python.calls import performers, performs
 from mazurka.runtime.python.catalogue import CallEffect
 from mazurka.runtime.python.containers import part_of, perform_all
 from mazurka.runtime.python.deep import perform_deep
 from mazurka.runtime.python.opaque import parts_of_opaque
-from mazurka.runtime.python.variables import read_attribute
+from mazurka.runtime.python.variables import read_attribute, touch_attribute
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import progress
 from mazurka.runtime.sharing.names import objects
@@ -46,6 +48,8 @@ def print_text(function: Callable[..., Any], site: int, /, *arguments: Any, **na
         if _is_kept(stream):
             file = stream
     more = parts_of_opaque(file) if _is_of_c(file) else []
+    if file is not None and not more and session.current.ident == get_ident():
+        touch_attribute(file, "write", site)
     return perform_deep(arguments, site, function, *arguments, more=more, named=named)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from _thread import get_ident
 from abc import ABCMeta
 from collections.abc import Callable
+from types import BuiltinFunctionType
 from typing import Any, Final
 
 from mazurka.runtime.core.moment import now
@@ -48,17 +49,29 @@ def use_setting(function: Callable[..., Any], site: int, /, *arguments: Any, **n
     return _touch_given(part, site, action, arguments, named)
 
 
+_DIALECT: Final = (
+    *("delimiter", "doublequote", "escapechar", "lineterminator", "quotechar", "quoting"),
+    *("skipinitialspace", "strict"),
+)
+"""The attributes that C code reads of a dialect of `csv`."""
 _ABSTRACT: Final = "the registry of abstract classes"
 
 
 @performs(CallEffect.ASKS_CLASS)
-def ask_class(function: Callable[..., Any], site: int, /, *arguments: Any) -> Any:
-    """`isinstance(thing, kind)`, `issubclass(one, kind)`"""
-    if _ABSTRACT not in learned.moving or not _is_abstract(arguments[-1:]):
+def ask_class(function: Any, site: int, /, *arguments: Any) -> Any:
+    """`isinstance(thing, kind)`, `issubclass(one, kind)`, `kind.__instancecheck__(thing)`"""
+    kinds = arguments[-1:] if type(function) is BuiltinFunctionType else (function.__self__,)
+    if _ABSTRACT not in learned.moving or not _is_abstract(kinds):
         return function(*arguments)
     progress()
     parts = parts_at([(PLACES[_ABSTRACT], How.READ_ALL)])
     return perform_in_turns(parts, site, function, *arguments)
+
+
+def read_registry(site: int) -> None:
+    """Read the registry of abstract classes, which a class pattern may ask."""
+    if _ABSTRACT in learned.moving:
+        perform_at([(PLACES[_ABSTRACT], How.READ_ALL)], site, f"read {_ABSTRACT}", bool)
 
 
 def _is_abstract(kinds: Any) -> bool:
@@ -74,9 +87,20 @@ def _touch_given(
     part: PlacePart, site: int, action: Any, arguments: tuple[Any, ...], named: dict[str, Any]
 ) -> Any:
     """Use a setting, and all that C code is given: `codecs.encode(buffer, "hex")`."""
-    if action in HOLDING:
-        return perform_in_turns(parts_at([part]), site, action, *arguments, **named)
     values = (*arguments, *named.values())
+    if action in HOLDING:  # it does nothing yet with the first, and asks the others how to write
+        writes = action.__name__ == "writer"
+        asked = values if writes else values[1:]
+
+        def attributes(thing: Any) -> tuple[str, ...]:
+            if writes and thing is values[0]:
+                return ("write",)
+            return _DIALECT if any(thing is one for one in asked) else ()
+
+        more = parts_at([part])
+        return perform_deep(
+            asked, site, action, *arguments, more=more, attributes=attributes, named=named
+        )
     note_generators(action, values, site)
     more = [*parts_at([part]), *opaque_parts(values)]
     return perform_deep(values, site, action, *arguments, more=more, how=How.CHANGE, named=named)

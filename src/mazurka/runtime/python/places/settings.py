@@ -170,6 +170,11 @@ def _write_registered(kind: Any, old: list[Any]) -> None:
     _abc._reset_registry(kind)
     for one in old:
         _abc._abc_register(kind, one)
+    reset_caches(kind)
+
+
+def reset_caches(kind: Any) -> None:
+    """Let an abstract class forget which classes it has been asked about."""
     _abc._reset_caches(kind)
 
 

@@ -5,8 +5,10 @@ the same and reports it.  Rewritten code finds the events through one name in it
 (`core.sites.MARK`).  Evaluation order, line numbers, scopes and free variables stay as they
 are, so that the code of a live function can be exchanged for the rewritten one.
 
-Left as they are: decorators, annotations, base classes, names in class bodies and at the level of
-the module, and functions that look at the frame of their caller (`super`, `locals`, ...).
+Left as they are: names that a class binds for itself, or that are at the level of the module,
+functions that look at the frame of their caller (`super`, `locals`, ...), and annotations that are
+not evaluated where they stand: from Python 3.14 on, with type parameters, or by an import from
+`__future__`.
 
 `statements` is the way in.  It builds on `expressions`, which makes the calls; `scopes` finds out
 which names functions share.

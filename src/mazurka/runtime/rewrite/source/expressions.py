@@ -57,7 +57,9 @@ class Expressions(ast.NodeTransformer):
         self.file = file
         self.places: list[Place] = []
         """The sites of the module, by their numbers among them."""
-        self.scopes = ScopeFinder(tree).scopes
+        finder = ScopeFinder(tree)
+        self.scopes = finder.scopes
+        self.annotates = finder.annotates
         self.scope: Scope = self.scopes[tree]
         self.class_name: str | None = None
 
@@ -107,7 +109,7 @@ class Expressions(ast.NodeTransformer):
     def sharing_of(self, name: str) -> Literal["global", "captured"] | None:
         """As what the variable with this name is observed here; None if it is not."""
         scope: Scope | None = None if name == "__class__" else self.scope
-        while scope is not None and scope.kind in ("comprehension", "generator"):
+        while scope is not None and scope.kind in ("comprehension", "generator", "class"):
             scope = scope.parent
         if scope is None or scope.kind != "function":
             return None
@@ -270,6 +272,11 @@ class Expressions(ast.NodeTransformer):
             left, right = self.rewrite(node.left), self.rewrite(node.comparators[0])
             sign = ast.Constant(type(node.ops[0]).__name__)
             return self.call(Events.apply_operator, node, left, right, sign)
+        if _compares_identities(node):
+            left, right = self.rewrite(node.left), self.rewrite(node.comparators[0])
+            same = self.call_without_site(Events.is_same, node, left, right)
+            is_negated = isinstance(node.ops[0], ast.IsNot)
+            return place(ast.UnaryOp(ast.Not(), same), node) if is_negated else same
         node.left = self._rewrite_operand(node.left, len(node.ops))
         last = node.comparators.pop()
         node.comparators = [self._rewrite_operand(part, len(node.ops)) for part in node.comparators]
@@ -362,6 +369,14 @@ class Expressions(ast.NodeTransformer):
         unpacked = ast.Constant(unpacking_depth(target))
         return self.call(event, iterated, self.rewrite(iterated), unpacked)
 
+    def iterate_async(self, iterated: ast.expr, target: ast.expr) -> ast.expr:
+        """Rewrite what an asynchronous loop goes through, which takes its elements apart."""
+        depth = unpacking_depth(target)
+        if not depth:
+            return self.rewrite(iterated)
+        unpacked = ast.Constant(depth)
+        return self.call(Events.iterate_async, iterated, self.rewrite(iterated), unpacked)
+
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         self.rewrite_defaults(node.args)
         outer, self.scope = self.scope, self.scopes[node]
@@ -380,12 +395,17 @@ class Expressions(ast.NodeTransformer):
         generators: list[ast.comprehension] = node.generators  # type: ignore[attr-defined]
         first = generators[0]
         is_lazy = isinstance(node, ast.GeneratorExp)
-        if not first.is_async:
+        if first.is_async:
+            first.iter = self.iterate_async(first.iter, first.target)
+        else:
             event = Events.iterate_lazily if is_lazy else Events.iterate
             first.iter = self.iterate(first.iter, first.target, event)
         outer, self.scope = self.scope, self.scopes[node]
         for generator in generators:
-            if not generator.is_async:
+            if generator.is_async:
+                if generator is not first:
+                    generator.iter = self.iterate_async(generator.iter, generator.target)
+            else:
                 if generator is not first:
                     generator.iter = self.iterate(generator.iter, generator.target)
                 if self._captured_in(generator):
@@ -418,6 +438,21 @@ def unpacking_depth(target: ast.expr) -> int:
         return 0
     parts = [part.value if isinstance(part, ast.Starred) else part for part in target.elts]
     return 2 if any(isinstance(part, (ast.Tuple, ast.List)) for part in parts) else 1
+
+
+def _compares_identities(node: ast.Compare) -> bool:
+    """Whether `left is right` compares objects of which neither is a constant or a class that
+    `type(thing)` gives."""
+    operands = (node.left, *node.comparators)
+    return len(node.ops) == 1 and not any(
+        isinstance(operand, ast.Constant)
+        or (
+            isinstance(operand, ast.Call)
+            and isinstance(operand.func, ast.Name)
+            and operand.func.id == "type"
+        )
+        for operand in operands
+    )
 
 
 def _may_read_containers(node: ast.Compare) -> bool:

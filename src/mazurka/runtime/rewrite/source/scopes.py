@@ -9,12 +9,17 @@ from __future__ import annotations
 
 import ast
 import builtins
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 Place: TypeAlias = tuple[int, int]
+
+
+_READING: Final = frozenset({"get", "keys", "values", "items", "copy"})
+"""Methods of a dictionary that read it."""
 
 
 def mangle(name: str, class_name: str | None) -> str:
@@ -23,6 +28,30 @@ def mangle(name: str, class_name: str | None) -> str:
         return name
     stripped = class_name.lstrip("_")
     return f"_{stripped}{name}" if stripped else name
+
+
+def annotations_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[ast.expr]:
+    """The annotations of a function, which are evaluated where it is defined.
+
+    Those of a function with type parameters are not listed: they have a scope of their own.
+    """
+    given = node.args
+    every = (*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs, given.kwarg)
+    found = [one.annotation for one in every if one is not None]
+    is_plain = not getattr(node, "type_params", ())
+    return [each for each in (*found, getattr(node, "returns", None)) if each and is_plain]
+
+
+def _evaluates_annotations(tree: ast.Module) -> bool:
+    """Whether the annotations of a module are evaluated where they stand: from Python 3.14 on, they
+    are when somebody asks for them, and with the import from `__future__` they are texts."""
+    postponed = any(
+        isinstance(node, ast.ImportFrom)
+        and node.module == "__future__"
+        and any(alias.name == "annotations" for alias in node.names)
+        for node in tree.body
+    )
+    return sys.version_info < (3, 14) and not postponed
 
 
 def _place_of(node: ast.AST) -> Place:
@@ -53,6 +82,8 @@ class Scope:
     """How often a name is bound to a literal, or augmented by one."""
     is_open: bool = False
     """Whether names can be bound here by other means than statements."""
+    is_written: bool = False
+    """Whether what `globals()` gives is used for anything but reading."""
 
     @property
     def is_function(self) -> bool:
@@ -117,6 +148,8 @@ class Scope:
         """Whether a name of this module stands for data."""
         if name not in self.bound and name not in self.rebound:
             return self.is_open and not hasattr(builtins, name)
+        if self.is_written:
+            return True
         return name not in self.settled or name in self.rebound or len(self.bound[name]) > 1
 
 
@@ -124,11 +157,15 @@ class ScopeFinder(ast.NodeVisitor):
     """Finds the scopes of a module."""
 
     def __init__(self, tree: ast.Module) -> None:
+        self.annotates = _evaluates_annotations(tree)
+        """Whether annotations are evaluated where they stand."""
         self.scopes: dict[ast.AST, Scope] = {}
         self._scope = Scope("module", None)
         self.scopes[tree] = self._scope
         self._class: str | None = None
         self._loops = 0
+        self._reading: set[int] = set()
+        """The identities of names of functions whose results are only read."""
         for statement in tree.body:
             self.visit(statement)
         for scope in list(self.scopes.values()):
@@ -183,6 +220,8 @@ class ScopeFinder(ast.NodeVisitor):
         for default in (*given.defaults, *given.kw_defaults):
             if default is not None:
                 self.visit(default)
+        for annotation in annotations_of(node) if self.annotates else ():
+            self.visit(annotation)
         body = [node.body] if isinstance(node, ast.Lambda) else node.body
         every = (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg)
         self._visit_inside(node, "function", body, [one.arg for one in every if one is not None])
@@ -224,11 +263,33 @@ class ScopeFinder(ast.NodeVisitor):
         if isinstance(node.ctx, ast.Load):
             self._scope.used.add(self._name(node.id))
             if node.id == "globals":
-                self._scope.module().is_open = True
+                module = self._scope.module()
+                module.is_open = True
+                module.is_written = module.is_written or id(node) not in self._reading
         else:
             self._bind(node.id, node)
             if isinstance(node.ctx, ast.Del):
                 self._bind(node.id, node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        if isinstance(node.ctx, ast.Load):
+            self._note_reading(node.value)
+        self.generic_visit(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        if node.attr in _READING:
+            self._note_reading(node.value)
+        self.generic_visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        for operand in node.comparators:
+            self._note_reading(operand)
+        self.generic_visit(node)
+
+    def _note_reading(self, node: ast.expr) -> None:
+        """Note that `globals()` is asked for an element there, and no more."""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            self._reading.add(id(node.func))
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
         self.visit(node.value)
@@ -259,6 +320,8 @@ class ScopeFinder(ast.NodeVisitor):
         self.visit(node.target)
         if node.value is not None:
             self.visit(node.value)
+        if self.annotates and self._scope.kind != "function":
+            self.visit(node.annotation)
 
     def visit_Global(self, node: ast.Global) -> None:
         self._scope.globals.update(map(self._name, node.names))

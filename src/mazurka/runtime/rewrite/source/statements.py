@@ -97,6 +97,8 @@ class Statements(Expressions):
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        if self.annotates and self.scope.kind == "class":  # that of a variable of a function is
+            node.annotation = self.rewrite(node.annotation)  # never evaluated
         if node.value is None:
             return node
         node.value = self.rewrite(node.value)
@@ -198,15 +200,24 @@ class Statements(Expressions):
         return [*before, node]
 
     def _report_constants(self, patterns: Iterable[ast.AST]) -> Iterator[ast.stmt]:
-        """Report that `case variable.name:` reads an attribute, which it does without an event."""
+        """Report that a pattern reads an attribute without an event: one of several alternatives
+        that are no values, or the key of a mapping."""
         for pattern in patterns:
-            match pattern:
-                case ast.MatchValue(value=ast.Attribute(value=ast.Name() as variable)):
-                    capture = self.capture(variable)
+            values: list[ast.expr] = []
+            if isinstance(pattern, ast.MatchMapping):
+                values = pattern.keys
+            elif isinstance(pattern, ast.MatchOr) and not _are_values(pattern):
+                parts = (part for each in pattern.patterns for part in ast.walk(each))
+                values = [part.value for part in parts if isinstance(part, ast.MatchValue)]
+            for value in values:
+                if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name):
+                    capture = self.capture(value.value)
                     call = self.call_without_site(Events.match_attribute, pattern, capture)
                     yield place(ast.Expr(call), pattern)
 
     def _visit_case(self, case: ast.match_case) -> None:
+        tests: list[ast.expr] = []
+        case.pattern = self._test_values(case.pattern, tests)
         renamed = self._rename(case.pattern)
         guard = None if case.guard is None else self.test_truth(case.guard)
         case.body = self.rewrite_body(case.body)
@@ -215,11 +226,41 @@ class Statements(Expressions):
         elif renamed:
             pairs = [self._bind(name, guard) for name in renamed]
             bound = [ast.NamedExpr(pair.targets[0], pair.value) for pair in pairs]  # type: ignore[arg-type]
-            case.guard = place(
-                ast.BoolOp(ast.And(), [ast.List(list(bound), ast.Load()), guard]), guard
-            )
-        else:
-            case.guard = guard
+            tests.append(place(ast.List(list(bound), ast.Load()), guard))
+        if guard is not None:
+            tests.append(guard)
+        if tests:
+            whole = place(ast.BoolOp(ast.And(), tests), tests[0])
+            case.guard = whole if len(tests) > 1 else tests[0]
+
+    def _test_values(self, pattern: ast.pattern, tests: list[ast.expr]) -> ast.pattern:
+        """Let a guard compare with the attributes in a pattern, such as `case color.red:`: what the
+        guard reads is observed.  It is evaluated when the rest of the pattern has matched."""
+        if _are_values(pattern):
+            return self._test_value(pattern, tests)
+        match pattern:
+            case ast.MatchSequence() | ast.MatchMapping():
+                pattern.patterns = [self._test_values(one, tests) for one in pattern.patterns]
+            case ast.MatchClass():
+                pattern.patterns = [self._test_values(one, tests) for one in pattern.patterns]
+                named = pattern.kwd_patterns
+                pattern.kwd_patterns = [self._test_values(one, tests) for one in named]
+            case ast.MatchAs(pattern=ast.pattern() as inner):
+                pattern.pattern = self._test_values(inner, tests)
+        return pattern
+
+    def _test_value(self, pattern: ast.pattern, tests: list[ast.expr]) -> ast.pattern:
+        name = f"{_PREFIX}matched_{len(tests)}"
+        choices = pattern.patterns if isinstance(pattern, ast.MatchOr) else [pattern]
+        found: list[ast.expr] = []
+        for choice in choices:
+            assert isinstance(choice, ast.MatchValue)
+            subject, value = ast.Name(name, ast.Load()), self.rewrite(choice.value)
+            sign = ast.Constant("Eq")
+            found.append(self.call(Events.apply_operator, choice, subject, value, sign))
+        whole = place(ast.BoolOp(ast.Or(), found), pattern)
+        tests.append(whole if len(found) > 1 else found[0])
+        return place(ast.MatchAs(None, name), pattern)
 
     def _rename(self, pattern: ast.pattern) -> list[str]:
         """Give other names to variables that are observed; return the old ones."""
@@ -269,7 +310,8 @@ class Statements(Expressions):
         return self._rewrite_branches(node)
 
     def visit_AsyncFor(self, node: ast.AsyncFor) -> ast.stmt:
-        node.iter, node.target = self.rewrite(node.iter), self.rewrite_target(node.target)
+        node.iter = self.iterate_async(node.iter, node.target)
+        node.target = self.rewrite_target(node.target)
         return self._rewrite_branches(node)
 
     def visit_If(self, node: ast.If) -> ast.stmt:
@@ -308,9 +350,7 @@ class Statements(Expressions):
     def _visit_with(self, node: ast.With | ast.AsyncWith) -> ast.stmt:
         for part in node.items:
             manager = self.rewrite(part.context_expr)
-            if isinstance(node, ast.With):
-                manager = self._manage(part, manager)
-            part.context_expr = manager
+            part.context_expr = self._manage(part, manager, isinstance(node, ast.AsyncWith))
             if part.optional_vars is not None:
                 part.optional_vars = self.rewrite_target(part.optional_vars)
         node.body = self.rewrite_body(node.body)
@@ -318,11 +358,12 @@ class Statements(Expressions):
 
     visit_With = visit_AsyncWith = _visit_with
 
-    def _manage(self, part: ast.withitem, manager: ast.expr) -> ast.expr:
+    def _manage(self, part: ast.withitem, manager: ast.expr, is_async: bool) -> ast.expr:
         depth = 0 if part.optional_vars is None else unpacking_depth(part.optional_vars)
         if not depth:
-            return self.call(Events.manage, part.context_expr, manager)
-        return self.call(Events.manage_unpacked, part.context_expr, manager, ast.Constant(depth))
+            return manager if is_async else self.call(Events.manage, part.context_expr, manager)
+        event = Events.manage_async if is_async else Events.manage_unpacked
+        return self.call(event, part.context_expr, manager, ast.Constant(depth))
 
     # -- definitions -------------------------------------------------------------------------
 
@@ -330,6 +371,8 @@ class Statements(Expressions):
         has_cache = any(map(_is_cache, node.decorator_list))
         node.decorator_list = [self.rewrite(each) for each in node.decorator_list]
         self.rewrite_defaults(node.args)
+        if self.annotates and not getattr(node, "type_params", ()):
+            self._rewrite_annotations(node)
         outer, self.scope = self.scope, self.scopes[node]
         unbound, self.unbound = self.unbound, []
         named = node.args.kwarg
@@ -347,6 +390,15 @@ class Statements(Expressions):
         return [*self._report_definition(node.name, node), node]
 
     visit_FunctionDef = visit_AsyncFunctionDef = _visit_function
+
+    def _rewrite_annotations(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        given = node.args
+        every = (*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs, given.kwarg)
+        for one in every:
+            if one is not None and one.annotation is not None:
+                one.annotation = self.rewrite(one.annotation)
+        if node.returns is not None:
+            node.returns = self.rewrite(node.returns)
 
     def _report_named(self, node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> None:
         """Report the dictionary that the interpreter makes of arguments with names: whoever is
@@ -380,8 +432,9 @@ class Statements(Expressions):
 
     def _report_class(self, node: ast.ClassDef) -> list[ast.stmt]:
         """Report a class that is a new one whenever its function is called: its maker names it."""
-        made = self.receive(place(ast.Name(node.name, ast.Load()), node))
-        if node.decorator_list:
+        kind = place(ast.Name(node.name, ast.Load()), node)
+        made = self.call_without_site(Events.receive_class, node, kind)
+        if node.decorator_list or any(map(_binds_special_name, node.body)):
             line = ast.Constant(node.lineno)
             made = self.call_without_site(Events.define_class, node, made, line)
         return [place(ast.Expr(made), node)]
@@ -390,11 +443,35 @@ class Statements(Expressions):
         names = [alias.asname or alias.name.partition(".")[0] for alias in node.names]
         return [*(note for name in names for note in self._report_definition(name, node)), node]
 
-    visit_Import = visit_ImportFrom = _visit_import
+    visit_Import = _visit_import
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> list[ast.stmt]:
+        """Each name is an attribute of the module, which is read when it is imported."""
+        if not self.scope.is_function or node.module == "__future__":
+            return self._visit_import(node)
+        rewritten: list[ast.stmt] = []
+        for alias in node.names:
+            given = (ast.Constant(node.module or ""), ast.Constant(node.level))
+            name = ast.Constant(alias.name)
+            read = self.call(Events.import_name, node, *given, name)
+            one = place(ast.ImportFrom(node.module, [alias], node.level), node)
+            rewritten += [place(ast.Expr(read), node), *self._visit_import(one)]
+        return rewritten
+
+    def visit_Raise(self, node: ast.Raise) -> ast.stmt:
+        """Raising an exception changes it, which may be one that others have."""
+        if node.exc is not None:
+            is_new = isinstance(node.exc, ast.Call)
+            error = self.rewrite(node.exc)
+            has_cause = ast.Constant(node.cause is not None)
+            node.exc = error if is_new else self.call(Events.raise_error, node, error, has_cause)
+        if node.cause is not None:
+            node.cause = self.rewrite(node.cause)
+        return node
 
     def _report_definition(self, name: str, node: ast.stmt) -> list[ast.stmt]:
-        """Report that a definition or an import is about to bind a global that is observed."""
-        if self.sharing_of(name) != "global":
+        """Report that a definition or an import is about to bind a name that is observed."""
+        if self.sharing_of(name) is None:
             return []
         target = place(ast.Name(name, ast.Store()), node)
         value = self.report_binding(target, place(ast.Constant(None), node))
@@ -430,6 +507,22 @@ def _asked_value(node: ast.AST) -> ast.expr | None:
     if isinstance(node, (ast.Attribute, ast.Subscript)):
         return node.value
     return node.value if isinstance(node, ast.keyword) and node.arg is None else None
+
+
+def _are_values(pattern: ast.pattern) -> bool:
+    """Whether a pattern compares with values, of which some are attributes, and does nothing
+    else."""
+    choices = pattern.patterns if isinstance(pattern, ast.MatchOr) else [pattern]
+    values = [choice.value for choice in choices if isinstance(choice, ast.MatchValue)]
+    all_are = len(values) == len(choices)
+    return all_are and any(isinstance(value, ast.Attribute) for value in values)
+
+
+def _binds_special_name(statement: ast.stmt) -> bool:
+    """Whether a statement in a class is an assignment to what may be a special method."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else ()
+    names = (target.id for target in targets if isinstance(target, ast.Name))
+    return any(name.startswith("__") and name.endswith("__") for name in names)
 
 
 def _is_cache(decorator: ast.expr) -> bool:
