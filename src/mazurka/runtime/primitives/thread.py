@@ -21,7 +21,6 @@ from collections.abc import Callable, Sequence
 from contextvars import Context, copy_context
 from functools import partial
 from itertools import count
-from operator import attrgetter
 from typing import Any, Final, cast
 
 from mazurka.runtime.core.daemons import spend
@@ -34,7 +33,6 @@ from mazurka.runtime.primitives.executor import executor_of
 from mazurka.runtime.primitives.primitive import ATTRIBUTE, Primitive, refuse_copy
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.sharing.monitoring import unobserved
-from mazurka.runtime.sharing.older_state import older_state
 from mazurka.runtime.sharing.older_whole import OlderWhole
 from mazurka.stateless.runs import LifeRole, Lookup, Touch
 
@@ -154,7 +152,6 @@ def _count_start(run: Scheduler) -> None:
 
 def _meet(run: Scheduler, thread: Any) -> Life:
     """Give a life to a thread object that was created before the run, and has not begun."""
-    older_state.meet(thread)  # before it begins, and is another one
     older: tuple[Object, ...] = (OlderWhole(thread), OlderWhole(thread._started))
     run.found.extend((whole, None) for whole in older)
     path = f"0.{thread._name}"  # the same whoever meets it first
@@ -167,16 +164,6 @@ def _meet(run: Scheduler, thread: Any) -> Life:
 
 _older: Final[dict[str, Any]] = {}
 """By path: the threads of the present run that were created before it."""
-
-
-class Beginning:
-    """How a thread finds what it does when it begins; those who observe attributes replace that."""
-
-    def __init__(self) -> None:
-        self.find_run: Callable[[Any], Callable[[], None]] = attrgetter("run")
-
-
-beginning: Final = Beginning()
 
 
 def _body(run: Scheduler, task: Task, thread: Any) -> Callable[[], None]:
@@ -198,7 +185,7 @@ def _body(run: Scheduler, task: Task, thread: Any) -> Callable[[], None]:
         if profile is not None:
             sys.setprofile(profile)
         try:
-            context.run(beginning.find_run(thread))
+            context.run(thread.run)
         except (Unwind, SystemExit):
             pass
         except BaseException as error:

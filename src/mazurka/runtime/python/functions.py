@@ -31,7 +31,7 @@ from types import (
     WrapperDescriptorType,
 )
 from typing import Any, Final, TypeAlias
-from weakref import ProxyType, ref
+from weakref import ref
 
 from mazurka.runtime.core.insides import ancestors, is_of_c, names_in_class
 from mazurka.runtime.core.moment import now
@@ -343,8 +343,6 @@ def make_plain_iterator(function: Callable[..., Any], site: int, /, *arguments: 
     if len(arguments) > 1:
         return iterators.call_until(function, site, *handles(arguments, site))
     value = arguments[0]
-    if type(value) is ProxyType and (target := opaque.target_of(value)) is not None:
-        value = target
     if opaque.is_gone_through_by_c(type(value)) and not is_iterator(value):
         return opaque.operate(value, site, function, value)
     part = None if family(value) is None else part_of(value, How.LOOK)

@@ -71,8 +71,7 @@ def is_iterator(value: Any) -> bool:
     found = _moving.get(kind)
     if found is None:
         step = getattr(kind, "__next__", None)
-        is_own = kind not in PLAIN and kind not in _PROXIES
-        found = _moving[kind] = is_own and isinstance(step, WrapperDescriptorType)
+        found = _moving[kind] = kind not in PLAIN and isinstance(step, WrapperDescriptorType)
     return found
 
 
@@ -96,8 +95,6 @@ def parts_of_opaque(thing: Any) -> list[Part]:
     A view or an iterator refers to what it shows, as the garbage collector knows.  Others hold a
     method of C code, which they call: what `csv.writer(file)` makes holds `file.write`.
     """
-    if type(thing) in _PROXIES:
-        return _parts_of_owner(target_of(thing))
     in_memory = memory_parts(thing, How.CHANGE)
     if in_memory is not None:
         return [part_of_opaque(thing), *in_memory[1:]]
@@ -145,20 +142,8 @@ def _parts_behind(thing: Any, depth: int) -> list[Part]:
     return parts
 
 
-_PROXIES: Final = (ProxyType, CallableProxyType)
-
-
-def target_of(proxy: Any) -> Any:
-    """Find the object that a weak proxy stands for; None if it has ended."""
-    try:
-        return getattr(proxy.__sizeof__, "__self__", None)
-    except ReferenceError:
-        return None
-
-
 def _parts_of_owner(owner: Any) -> list[Part]:
-    """Describe accesses to the object to which a method belongs that C code holds, and calls, or
-    which a weak proxy stands for."""
+    """Describe accesses to the object to which a method belongs that C code holds, and calls."""
     kind = type(owner)
     if kind not in PLAIN and hides_state(kind):
         return [part_of_opaque(owner), *parts_of_file(owner)]
@@ -322,7 +307,7 @@ def asked_parts(function: Any, values: Any) -> list[Part]:
     parts = []
     for value in values:
         kind = type(value)
-        if kind in _PROXIES:
+        if issubclass(kind, (ProxyType, CallableProxyType)):
             unobserved.meet(kind)
         if kind in PLAIN or is_iterator(value) or not hides_state(kind):
             continue

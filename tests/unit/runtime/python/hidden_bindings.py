@@ -156,14 +156,4 @@ with ThreadPoolExecutor(1) as pool:
     fs = [pool.submit(lambda: i) for i in range(2)]
     got = [f.result() for f in fs]
 assert got == [0, 1]
-### function that is bound through globals
-def of_module(): return 1
----
-got = []
-def change():
-    globals()["of_module"] = lambda: 2
-def look():
-    got.append(of_module())
-together(look, change)
-assert got == [1]
 """

@@ -114,18 +114,3 @@ def test_registries_and_settings_come_back(tmp_path: Path) -> None:
 def _dump(kind: type) -> set[object]:
     found: set[object] = __import__("_abc")._get_dump(kind)[0]
     return found
-
-
-def test_making_a_class_is_not_ordered_with_a_question_for_subclasses(tmp_path: Path) -> None:
-    body = (
-        "Base = type('Base', (), {}); together(Base.__subclasses__, lambda: type('C', (Base,), {}))"
-    )
-    result = explore(tmp_path, body)
-    made = "the making of a class (other threads ask for subclasses meanwhile)"
-    assert (result.verdict, result.not_observed) == (INCONCLUSIVE, (made,))
-
-
-def test_classes_that_are_made_before_hide_nothing(tmp_path: Path) -> None:
-    body = "Base = type('Base', (), {}); C = type('C', (Base,), {}); together(Base.__subclasses__)"
-    result = explore(tmp_path, body)
-    assert (result.verdict, result.not_observed) == (HOLDS, ())
