@@ -28,6 +28,7 @@ from mazurka.runtime.python.attributes import show_space
 from mazurka.runtime.python.iteration import loops
 from mazurka.runtime.python.library import (
     caches,
+    call_stack,
     databases,
     decimals,
     file_locks,
@@ -63,6 +64,9 @@ class Events:
     """(thing, name, site): `thing.name`"""
     read_dict = variables.read_dict
     """(thing, site): `thing.__dict__`, through which attributes can be reached from then on."""
+    follow_frames = call_stack.follow_frames
+    """(thing, name, site): `error.__traceback__`, `traceback.tb_next` or `frame.f_back`: the next
+    frame of the program, without those that observe it."""
     write_attribute = variables.write_attribute
     """(value, thing, name, site): `thing.name = value`"""
     delete_attribute = variables.delete_attribute

@@ -9,17 +9,15 @@ from __future__ import annotations
 import builtins
 import sys
 from _thread import get_ident
-from types import CellType, FrameType, ModuleType
-from typing import Any, Final
+from types import CellType, ModuleType
+from typing import Any
 
 from mazurka.runtime.core.insides import names_in
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.core.sites import RUNTIME_FOLDER
 from mazurka.runtime.python import variables
 from mazurka.runtime.python.attributes import show_space
 from mazurka.runtime.python.callbacks import itself
-from mazurka.runtime.python.calls import leave_unobserved, performs, receive
-from mazurka.runtime.python.catalogue import CallEffect
+from mazurka.runtime.python.calls import leave_unobserved, receive
 from mazurka.runtime.python.classes import note_made
 from mazurka.runtime.python.containers import perform
 from mazurka.runtime.python.expressions import read_item, write_item
@@ -191,33 +189,6 @@ def define_class(kind: Any, line: int) -> None:
     module = _module_of(sys._getframe(1).f_globals)
     if module is not None:
         at_present.rewriter.observe_class(kind, line, module)
-
-
-@performs(CallEffect.FINDS_FRAME)
-def find_frame(function: Any, _: int, /, depth: int = 0) -> Any:
-    """Call `sys._getframe` and the like, without the frames that observe the program."""
-    if function is not FRAME_MODULE:
-        return frame_above(sys._getframe(1), depth)
-    try:
-        return frame_above(sys._getframe(1), depth).f_globals.get("__name__")
-    except ValueError:
-        return None
-
-
-FRAME_MODULE: Final = getattr(sys, "_getframemodulename", None)
-
-
-def frame_above(frame: FrameType | None, depth: int) -> FrameType:
-    """Go up so many frames of the program from a frame; traps and what observes do not count."""
-    is_trap = at_present.rewriter.is_trap
-    while frame is not None:
-        code = frame.f_code
-        if not (code.co_filename.startswith(RUNTIME_FOLDER) or is_trap(code)):
-            if depth <= 0:
-                return frame
-            depth -= 1
-        frame = frame.f_back
-    raise ValueError("call stack is not deep enough")
 
 
 def run_code(value: Any, what: str) -> Any:

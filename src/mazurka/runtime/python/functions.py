@@ -400,7 +400,8 @@ def make_thread(kind: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
 def make_class(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
     """`type(thing)`, and `type(name, bases, names)`, which reads the last one."""
     if len(arguments) == 1:
-        return function(*arguments, **named)
+        found = function(*arguments, **named)
+        return arguments[0].__class__ if issubclass(found, iterators.ShownIterator) else found
     home = sys._getframe(1).f_globals.get("__name__")
 
     def make(name: Any, bases: Any, names: Any, /, **named: Any) -> Any:

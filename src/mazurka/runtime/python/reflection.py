@@ -25,6 +25,7 @@ from mazurka.runtime.python.catalogue import BUILT_IN, METHODS, SIMPLE, CallEffe
 from mazurka.runtime.python.containers import family, is_built_in
 from mazurka.runtime.python.deep import DeepReach, holds, perform_reach, stand_before
 from mazurka.runtime.python.expressions import format_value, read_item
+from mazurka.runtime.python.library.call_stack import LEADING, follow_frames
 from mazurka.runtime.python.missing_keys import makes_new
 from mazurka.runtime.python.opaque import asked_parts
 from mazurka.runtime.python.reentry import perform_split
@@ -42,7 +43,9 @@ def get_item(_: Any, site: int, thing: Any, key: Any, /) -> Any:
 def get_attribute(_: Any, site: int, thing: Any, name: str, *default: Any) -> Any:
     """`getattr(thing, name)`, `getattr(thing, name, default)`"""
     try:
-        return read_dict(thing, site) if name == "__dict__" else read_attribute(thing, name, site)
+        if name == "__dict__":
+            return read_dict(thing, site)
+        return (follow_frames if name in LEADING else read_attribute)(thing, name, site)
     except AttributeError:
         if default:
             return default[0]

@@ -33,7 +33,7 @@ from typing import Any, Final, NamedTuple
 from mazurka.runtime.core.patches import is_forwarding
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import is_rewritten
-from mazurka.runtime.python.frames import frame_above
+from mazurka.runtime.python.library.call_stack import frame_above
 from mazurka.runtime.rewrite.live_functions import Group, Live, live_functions
 
 _VARIABLE: Final = 0x04

@@ -74,6 +74,14 @@ class ShownIterator:
     __slots__ = ("_items",)
     _items: Any
 
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """For `isinstance`: the class of the real iterator."""
+        return type(self._items)
+
+    def __repr__(self) -> str:
+        return repr(self._items)
+
     def __iter__(self) -> Self:
         return self
 

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from mazurka.runtime.python.events import Events
+from mazurka.runtime.python.library.call_stack import LEADING
 from mazurka.runtime.rewrite.bytecode.assembly import Instruction, UnknownCodeError
 from mazurka.runtime.rewrite.bytecode.builder import (
     Builder,
@@ -172,7 +173,8 @@ class InstructionRules:
         elif name == "__dict__":
             row = report(instruction, Events.read_dict, f".{name}")
         else:
-            row = report(instruction, Events.read_attribute, f".{name}", 1, name)
+            event = Events.follow_frames if name in LEADING else Events.read_attribute
+            row = report(instruction, event, f".{name}", 1, name)
         self._builder.put(instruction, [*before, *row])
 
     def _load_super(self, instruction: Instruction) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from mazurka.runtime.core.sites import MARK, Place
 from mazurka.runtime.python.events import Events
+from mazurka.runtime.python.library.call_stack import LEADING
 from mazurka.runtime.rewrite.source.scopes import Scope, ScopeFinder, mangle
 
 SITE: Final = "\0mazurka site "
@@ -171,7 +172,8 @@ class Expressions(ast.NodeTransformer):
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         if node.attr == "__dict__":
             return self.call(Events.read_dict, node, self.rewrite(node.value))
-        return self.call(Events.read_attribute, node, *self.operands(node))
+        event = Events.follow_frames if node.attr in LEADING else Events.read_attribute
+        return self.call(event, node, *self.operands(node))
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         is_slice = isinstance(node.slice, ast.Slice)
