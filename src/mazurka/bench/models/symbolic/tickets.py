@@ -16,7 +16,7 @@ inside: Int[0, CUSTOMERS] = 0
 
 
 def customer():
-    global next_ticket, now_serving, inside
+    global next_ticket, now_serving
     while next_ticket < MOST - CUSTOMERS:
         if INDIVISIBLE:
             ticket = fetch_add(next_ticket, 1)
@@ -25,9 +25,8 @@ def customer():
             next_ticket = ticket + 1
         while now_serving != ticket:
             pass
-        inside += 1
-        assert inside == 1, "two customers are served at the same time"
-        inside -= 1
+        assert fetch_add(inside, 1) == 0, "two customers are served at the same time"
+        fetch_add(inside, -1)
         now_serving += 1
 
 
