@@ -431,6 +431,41 @@ def test_an_explanation_says_how_many_latches_a_file_has(
     assert same is rows["exported"].endswith(", these")
 
 
+ENDLESS = """
+from mazurka.model import Int
+x: Int[0, 2] = 0
+def turns():
+    global x
+    while True:
+        x = (x + 1) % 3
+def looks():
+    while True:
+        assert x != 2
+threads = [turns(), looks()]
+"""
+
+
+def test_loops_without_an_end_are_followed_a_few_times_first(tmp_path: Path) -> None:
+    """Two passes lead to the failure: three events of each thread, a pass being a read and a write
+    of one, and a read of the other."""
+    found = check(write(tmp_path, ENDLESS), strategy="events", properties=["assert"])
+    assert found.verdict == VIOLATED
+    (told,) = (note for note in found.notes if "events" in note)
+    assert int(told.split()[0]) < 10
+
+
+def test_a_report_says_what_looks_further(mazurka, tmp_path: Path) -> None:
+    model = str(write(tmp_path, LONG_SECTION))
+    assert (
+        "a larger --unrolling"
+        in mazurka("check", model, "--strategy", "bmc", "--unrolling", "5").out
+    )
+    endless = str(EXAMPLES / "peterson.py")
+    for strategy in ("bmc", "events", "k-induction"):
+        told = mazurka("check", endless, "--strategy", strategy, "--rounds", "1").out
+        assert told.count("a larger --rounds looks further ahead") == 1
+
+
 ADDS = """
 from mazurka.model import Int, atomic, choose
 total: Int[0, 2**62] = 0

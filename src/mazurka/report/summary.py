@@ -209,7 +209,7 @@ class Summary(Prose):
             lines.append("--trace FILE saves it for mazurka replay")
         found = verdict.violation is not None
         limits = () if found else verdict.limits
-        lines += [text for limit in limits if (text := LIMIT_ADVICE.get(limit))]
+        lines += dict.fromkeys(text for limit in limits if (text := advise(limit)))
         if "memory" in verdict.limits and self.may_store_elsewhere():
             lines.append(STORE_ADVICE)
         if UNSOUND in verdict.limits and verdict.strategy is not None:
@@ -238,10 +238,25 @@ LIMIT_ADVICE = {
     " memory was short",
     BITSTATE: "more --limit-memory misses fewer states; --store disk misses none",
 }
+FURTHER = "a larger --rounds looks further ahead; --strategy pdr or bdd may prove what never ends"
+BOUND_ADVICE = {
+    "the atomic section at": "a larger --unrolling follows the loops of atomic sections further",
+    "some execution has more than": FURTHER,
+    "some run goes on for more than": FURTHER,
+    "some thread makes more than": FURTHER,
+}
+"""By how the message of a bound begins."""
 STORE_ADVICE = (
     "--store disk keeps visited states on disk; --store bitstate keeps some bits of each in memory,"
     " and looks for violations only"
 )
+
+
+def advise(limit: str) -> str | None:
+    """What to try where a limit has ended a search."""
+    if limit in LIMIT_ADVICE:
+        return LIMIT_ADVICE[limit]
+    return next((text for start, text in BOUND_ADVICE.items() if limit.startswith(start)), None)
 
 
 def describe_formula(checked: CheckedFormula) -> str:

@@ -91,10 +91,9 @@ class EventSearch(CircuitSearch):
             )
             return
         passes = self.most_frames
-        try:
-            unwound = self.unwind(passes, EVENTS_AT_ONCE)
-        except TooManyEvents:
-            passes = FIRST_PASSES
+        unwound = self.unwind_whole(passes)
+        if unwound is None:
+            passes = min(FIRST_PASSES, passes)
             unwound = self.unwind(passes, None)
         while self.decide(unwound):
             if passes >= self.most_frames:
@@ -103,6 +102,15 @@ class EventSearch(CircuitSearch):
                 return
             passes = min(2 * passes, self.most_frames)
             unwound = self.unwind(passes, None)
+
+    def unwind_whole(self, passes: int) -> Unwound | None:
+        """Make the events of all threads to their ends; None where these are too many, or where a
+        thread may go on behind so many passes: then few passes may be enough."""
+        try:
+            unwound = self.unwind(passes, EVENTS_AT_ONCE)
+        except TooManyEvents:
+            return None
+        return unwound if unwound.beyond == FALSE or passes <= FIRST_PASSES else None
 
     def own_bytes(self) -> int:
         made = super().own_bytes()
