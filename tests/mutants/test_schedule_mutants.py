@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.expressions import Const, negate
 from mazurka.ir.interpreter import State, Step
+from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import FINISHED, Check, Fault, Kind, Program
 from mazurka.search import SearchOptions, SearchResult, Silent
 from mazurka.search.registry import load_strategy
@@ -109,6 +111,60 @@ def two_readers() -> Program:
     return builder.program()
 
 
+def choice_that_sleeps() -> Program:
+    """`looks` fails only if both choices of `sets` are True, which wakes the other choice of
+    `looks` alone."""
+    return prepare(
+        elaborate(
+            """
+from mazurka.model import Int, atomic, choose
+x: Int[0, 1] = 0
+y: Int[0, 1] = 0
+def looks():
+    global y
+    with atomic():
+        if choose([False, True]):
+            y = 1
+        else:
+            assert x == 0
+def sets():
+    global x, y
+    with atomic():
+        first = choose([False, True])
+        if first:
+            y = 1
+    with atomic():
+        if choose([False, True]) and first:
+            x = 1
+threads = [looks(), sets()]
+""",
+            "model.py",
+        )
+    )
+
+
+def choice_made_later() -> Program:
+    """`looks` fails only if it chooses True behind a step that its other choice does not touch."""
+    return prepare(
+        elaborate(
+            """
+from mazurka.model import Int, atomic, choose
+x: Int[0, 1] = 0
+def looks():
+    with atomic():
+        if choose([False, True]):
+            assert x == 0
+def sets():
+    global x
+    if choose([False, True]):
+        x = 1
+threads = [looks(), sets()]
+""",
+            "model.py",
+        )
+    )
+
+
 def lost_update() -> Program:
     """R and W of one thread, r and w of another: 4! / (2! 2!) = 6 schedules; among the 4 that begin
     with both reads, these commute, and 2 traces are left: 4 in all."""
@@ -183,6 +239,10 @@ REVERSALS = tuple(
     (f"{PACKAGE}.reduction.{module}.find_reversals", no_reversals)
     for module in ("dpor", "optimal_dpor")
 )
+CHOICES = tuple(
+    (f"{PACKAGE}.reduction.{module}.find_other_choices", no_reversals)
+    for module in ("dpor", "optimal_dpor")
+)
 
 UNSOUND = [
     Mutant("dependence without guard reads",
@@ -192,6 +252,10 @@ UNSOUND = [
            ((f"{PACKAGE}.models.execution.IRExecution.actions", without_attempts),),
            early_wait, RACING),
     Mutant("race reversal forgotten", REVERSALS, crossed_locks, RACING),
+    Mutant("other choices are made at once or never", CHOICES, choice_that_sleeps,
+           ("dpor", "source-dpor")),
+    Mutant("other choices are made at once or never, as sequences", CHOICES, choice_made_later,
+           ("optimal-dpor",)),
     Mutant("sleep set not woken by a dependent action",
            ((f"{PACKAGE}.reduction.sleep_sets.ScheduleSearch.still_asleep", nothing_wakes),),
            look_twice),

@@ -8,9 +8,12 @@ themselves are enumerated by brute force where they are few (`tests.soundness.sc
 from __future__ import annotations
 
 import functools
+from random import Random
 
 import pytest
 
+from mazurka.frontend.python.elaboration import elaborate
+from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import DEAD_ENDS, Program
 from mazurka.search import Move, Violation
 from mazurka.stateful.reference.full import StateSpace as Whole
@@ -24,6 +27,7 @@ from mazurka.stateless.reduction.sleep_sets import ScheduleSearch, SleepSets
 from mazurka.stateless.reduction.source_dpor import SourceSets
 from mazurka.stateless.runs import choice_of, thread_of
 from tests.soundness.amounts import shares
+from tests.soundness.choosing_models import write_choosing
 from tests.soundness.reductions import Subject
 from tests.soundness.replaying import replays
 from tests.soundness.schedules import (
@@ -39,6 +43,8 @@ PREFIXES = 3000
 """Programs with more prefixes of traces are not counted."""
 PROGRAMS = shares(80)
 PORTION = 20
+CHOOSING = shares(20)
+"""Programs whose threads choose all the time."""
 
 ONE_EACH = (SleepSets, SleepingReduction, SourceSets, WakeupTrees)
 EACH = (DynamicReduction, *ONE_EACH)
@@ -105,6 +111,21 @@ def test_each_trace_is_completed(first: int) -> None:
                 assert set(completed) == traces, (name, kind.__name__)
                 once = len(completed) == len(traces)
                 assert once or kind is DynamicReduction, (name, kind.__name__)
+
+
+def test_each_trace_is_completed_whatever_is_chosen() -> None:
+    """Where the choices of one thread touch different things, or wait for them."""
+    for seed in range(CHOOSING):
+        program = prepare(elaborate(write_choosing(Random(seed)), "model.py"))
+        traces = terminal_traces(program, PREFIXES // 4)
+        if traces is None:
+            continue
+        for kind in ONE_EACH:
+            completed = completed_traces(kind, program)
+            assert completed is not None
+            assert len(completed) == len(traces), (seed, kind.__name__)
+            assert set(completed) == traces, (seed, kind.__name__)
+        assert WakeupTrees(IRExecution(program), RunOptions()).run().abandoned == 0, seed
 
 
 @portions

@@ -25,7 +25,9 @@ Deviations from the paper.
 - "May be co-enabled" is taken for granted.  A release is dependent on an acquire, and then the
   thread cannot move before the release and all that are enabled there are explored; the acquire
   before it was held against the waiting thread's attempt when that was new.
-- A thread with several choices is explored with all of them.
+- A thread with several choices is explored with all of them; with sleep sets, some of them may be
+  asleep, and the orders in which these come later are looked for at the end of each run
+  (`races.find_other_choices`).
 - What has happened is looked at when a run ends, not after each step; nodes are the same then.
 
 With sleep sets.  The two do not go together as they are: a thread taken from E may be asleep, for
@@ -41,7 +43,7 @@ explored already.
 from __future__ import annotations
 
 from mazurka.stateless.reduction.actions import Action, Events
-from mazurka.stateless.reduction.races import find_reversals, initials
+from mazurka.stateless.reduction.races import find_other_choices, find_reversals, initials
 from mazurka.stateless.reduction.sleep_sets import ScheduleSearch, SleepingNode
 from mazurka.stateless.reduction.trace import bits, up_to
 
@@ -106,6 +108,12 @@ class SleepingReduction(DynamicReduction):
         for reversal in find_reversals(self.trace, self.nodes[-1], self.foresight, self.replayed):
             self.pulse()
             self.add_initial(self.nodes[reversal.position], initials(reversal.sequence))
+        for position in self.find_choices():
+            node, thread = self.nodes[position], self.trace.actions[position].thread
+            covered = {action.move for action in node.actions[thread]}  # explored, or asleep
+            for reversal in find_other_choices(self.trace, self.foresight, position, covered):
+                self.pulse()
+                self.add_initial(node, initials(reversal.sequence))
 
     def add_initial(self, node: SleepingNode, threads: list[int]) -> None:
         """Let one of the threads be explored that could begin another order."""

@@ -18,9 +18,9 @@ sets.
 Deviations: threads may disable each other, and what a step touches may depend on the state
 (`races.py`).  The entries of trees and sleep sets are moves, a thread with its choice; before a
 thread moves, its other choices at the same node are inserted as sequences of one move, unless
-something that sleeps could come before them: then they follow it elsewhere, and the runs in which
-it cannot stay asleep are found there as reversals.  The order of a tree's branches is that of
-insertion."""
+something that sleeps could come before them.  Runs in which these choices are made later, behind
+what keeps it from sleeping, are found as reversals: choices exclude each other.  The order of a
+tree's branches is that of insertion."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 
 from mazurka.errors import InternalError
 from mazurka.stateless.reduction.actions import Action, Move
-from mazurka.stateless.reduction.races import find_reversals, remove_initial
+from mazurka.stateless.reduction.races import find_other_choices, find_reversals, remove_initial
 from mazurka.stateless.reduction.sleep_sets import ScheduleSearch, SleepingNode
 
 
@@ -118,3 +118,14 @@ class WakeupTrees(ScheduleSearch):
         for reversal in find_reversals(self.trace, self.nodes[-1], self.foresight):
             self.pulse()
             self.insert(reversal.position, reversal.sequence)
+        for position in self.find_choices():
+            covered = self.find_covered(position)
+            for reversal in find_other_choices(self.trace, self.foresight, position, covered):
+                self.pulse()
+                self.insert(position, reversal.sequence)
+
+    def find_covered(self, position: int) -> set[Move]:
+        """The moves from a node behind which everything is explored: the present one, those that
+        sleep, and the leaves of its tree."""
+        leaves = [each.move for each, tree in self.trees[position].branches if not tree.branches]
+        return {self.trace.actions[position].move, *self.nodes[position].sleep, *leaves}

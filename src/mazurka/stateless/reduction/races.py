@@ -35,14 +35,20 @@ in the run that is not in T and writes something in W.  If there is none, an att
 one at T sees.  Otherwise g was searched for, with all prefixes that have what comes before g and
 any of the later events that attempts depend on; among them the one that has just those which are
 in T.  There an attempt sees what it sees at T.
+
+*Choices.*  The choices of a thread exclude each other, as threads do that disable each other: e is
+the choice that was made, and the openings lead to another one, d.  It is not enough to explore d at
+the node before e.  What comes between e and d in another run may depend on d alone; and d, or all
+that could begin such a run, may sleep at the node for the sake of runs with other choices.  What
+begins with d need not be found again where d is going to be explored, or sleeps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
-from mazurka.stateless.reduction.actions import Action, Events, Foresight
+from mazurka.stateless.reduction.actions import Action, Events, Foresight, Move
 from mazurka.stateless.reduction.sleep_sets import SleepingNode
 from mazurka.stateless.reduction.trace import EventOrder, bits, up_to
 
@@ -96,6 +102,16 @@ def _plain(trace: EventOrder, foresight: Foresight, position: int) -> Iterator[R
         yield Reversal(earlier, [*trace.pick(others), action])
 
 
+def find_other_choices(
+    trace: EventOrder, foresight: Foresight, position: int, covered: Container[Move]
+) -> Iterator[Reversal]:
+    """The sequences that lead to another choice than that of the event at `position`; none that
+    could begin with a choice which is covered."""
+    action = trace.actions[position]
+    point = _Point(action.thread, action, position)
+    yield from _Openings(trace, foresight, point).without(position, covered)
+
+
 class _Openings:
     """The prefixes of a run after which a thread could move at a point of its life."""
 
@@ -135,29 +151,39 @@ class _Openings:
             found |= self.trace.writers.get(thing, 0)
         return found
 
-    def without(self, earlier: int) -> Iterator[Reversal]:
-        """Reversals that lead from the node before an event to an action which depends on it."""
+    def without(self, earlier: int, covered: Container[Move] = ()) -> Iterator[Reversal]:
+        """Reversals that lead from the node before an event to an action which depends on it; none
+        that could begin with one of the moves which are covered."""
         trace = self.trace
         allowed = up_to(len(trace)) & ~up_to(earlier) & ~trace.after(earlier)
         if self.point.end < len(trace):
             allowed &= ~trace.after(self.point.end)
-        event = trace.actions[earlier]
+        event, mover = trace.actions[earlier], self.point.thread
         start = self.past & ~up_to(earlier)
         seen, waiting = {start}, [start]
         while waiting:
             prefix = waiting.pop()
-            actions = self.foresight.preview(earlier, prefix, self.point.thread)
+            actions = self.foresight.preview(earlier, prefix, mover)
+            reads = frozenset().union(*[action.reads for action in actions])
+            writes = frozenset().union(*[action.writes for action in actions])
+            self.seen |= reads | writes
             for action in actions:
-                self.seen |= action.reads | action.writes
-            for action in actions:
+                if action.move in covered and not (prefix and self.needs(action, prefix)):
+                    continue
                 if action.enabled and action.depends(event):
                     yield Reversal(earlier, self.fill(prefix, allowed, action))
             for position in bits(allowed & ~prefix):
-                if any(trace.actions[position].depends(action) for action in actions):
+                other = trace.actions[position]
+                apart = other.writes.isdisjoint(reads) and other.writes.isdisjoint(writes)
+                if not (apart and other.reads.isdisjoint(writes)) or other.thread == mover:
                     longer = prefix | trace.before[position] & ~up_to(earlier)
                     if longer not in seen:
                         seen.add(longer)
                         waiting.append(longer)
+
+    def needs(self, action: Action, prefix: Events) -> bool:
+        """Whether an action depends on an event of a prefix."""
+        return any(event.depends(action) for event in self.trace.pick(prefix))
 
     def fill(self, prefix: Events, allowed: Events, action: Action) -> list[Action]:
         """The prefix, all other events that depend neither on `earlier` nor on the action, and

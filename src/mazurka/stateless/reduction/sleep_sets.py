@@ -144,6 +144,14 @@ class ScheduleSearch(Search[SleepingNode]):
     def look_back(self) -> None:
         """At the end of a run: note at the nodes what other orders are worth a run."""
 
+    def find_choices(self) -> list[int]:
+        """The events of the present run whose threads could have chosen something else."""
+        return [
+            position
+            for position, action in enumerate(self.trace.actions)
+            if len(self.nodes[position].actions[action.thread]) > 1
+        ]
+
     def note_arrival(self, position: int, by: Action | None) -> None:
         """Note that a node has been added, by an action unless it is the first."""
 

@@ -17,7 +17,8 @@ given up in the middle, everything asleep.
 
 Deviations: threads may disable each other, and what a step touches may depend on the state
 (`races.py` says how); races are looked for at the end of each run, given up or not, with all that
-happened in it, rather than before each step; all choices of a thread are explored together.
+happened in it, rather than before each step; all choices of a thread are explored together,
+or sleep.
 """
 
 from __future__ import annotations
