@@ -96,15 +96,30 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 def light_children(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Let processes that tests start import quickly.
 
-    Each pytest does without Hypothesis, which takes longer to import than most of these tests take
-    to run, and writes no annotations for GitHub.  Where the environment forbids Python to keep
-    compiled modules, the children keep theirs in the directory of this session."""
+    They find the plugins in `tests/children`, and write no annotations for GitHub.  Where the
+    environment forbids Python to keep compiled modules, the children keep theirs in the directory
+    of this session."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")
+        patch.setenv("PYTHONPATH", str(TESTS / "children"), prepend=os.pathsep)
         patch.delenv("GITHUB_ACTIONS", raising=False)
         if sys.dont_write_bytecode:
             patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
             patch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path_factory.mktemp("compiled")))
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def light_sessions(request: pytest.FixtureRequest, light_children: None) -> Iterator[None]:
+    """Let sessions of pytest that tests start be quick.
+
+    Each does without Hypothesis, which takes longer to import than most of these tests take to
+    run, and makes no runs beside the search (`tests/children`), unless the module of the test has
+    the mark `unseen`: those take as long as most of these searches."""
+    options = "-p no:hypothesispytest"
+    if request.node.get_closest_marker("unseen") is None:
+        options += " -p search_alone"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTEST_ADDOPTS", options)
         yield
 
 

@@ -57,7 +57,8 @@ def environment() -> dict[str, str]:
 
     home = str(Path(mazurka.__file__).parents[1])
     kept = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR")}
-    return {**kept, "PYTHONPATH": home, "PYTHONIOENCODING": "utf-8"}
+    path = os.pathsep.join([home, os.environ.get("PYTHONPATH", "")])
+    return {**kept, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"}
 
 
 @pytest.fixture

@@ -26,6 +26,8 @@ from tests.docs.pages import (
     run_here,
 )
 
+pytestmark = pytest.mark.unseen
+"""Pages show what users get, so their sessions of pytest make all runs."""
 PAGES = pages()
 PYTHON = [(page, block) for page in PAGES for block in blocks(page) if block.language == "python"]
 TESTS = [(page, block) for page, block in PYTHON if block.marker.startswith("test file")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -73,7 +74,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (inside / "test_some.py").write_text(TESTS)
     (inside / "pytest.ini").touch()
     monkeypatch.syspath_prepend(outside)
-    monkeypatch.setenv("PYTHONPATH", str(outside))
+    monkeypatch.setenv("PYTHONPATH", str(outside), prepend=os.pathsep)
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(inside.parent))
     return inside

@@ -388,7 +388,9 @@ def locks(project: Path) -> str:
 
 @pytest.fixture(scope="module")
 def built_in(project: Path) -> str:
-    return run(project, "test_built_in.py", f"--basetemp={project / 'temporary'}")
+    """With the runs beside the search: fixtures are new in those, too."""
+    more = ("-p", "no:search_alone", f"--basetemp={project / 'temporary'}")
+    return run(project, "test_built_in.py", *more)
 
 
 def test_locks_of_wider_fixtures_are_under_control(locks: str) -> None:
