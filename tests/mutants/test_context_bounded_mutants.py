@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from mazurka.errors import MazurkaError
-from mazurka.stateless.bounded import algorithm2
+from mazurka.stateless.bounded import algorithm2, happens_before
 from mazurka.stateless.bounded.algorithm2 import Algorithm2
 from mazurka.stateless.bounded.context_bound import Bounds, ContextBounds, count_within
 from mazurka.stateless.bounded.happens_before import Graph
@@ -22,6 +22,7 @@ from mazurka.stateless.bounded.hashing import StateHash
 from mazurka.stateless.bounded.recording import Recording, Touched
 from mazurka.stateless.explored import RunOptions
 from mazurka.stateless.iterative import find_search
+from mazurka.stateless.preemptions import Rest, find_hasty
 from tests.soundness.simulated_threads import (
     TURNS,
     planned_program,
@@ -149,6 +150,14 @@ def early_ones_are_enabled(self: Graph, here: int) -> tuple[int, int, int]:
         self.early_timeouts = patient
 
 
+def nobody_is_ahead(resting: Sequence[Rest]) -> list[int]:
+    return []
+
+
+def moments_cost_nothing(resting: Sequence[Rest]) -> list[int]:
+    return find_hasty([rest._replace(ends=0.0) for rest in resting])
+
+
 def every_prefix_is_reached(
     self: ContextBounds, frontier: list[int], before: list[StateHash]
 ) -> tuple[list[int], list[StateHash]]:
@@ -167,6 +176,11 @@ MUTANTS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     ),
     "time passes for free": (Graph, "able", time_is_free),
     "those who sleep need not take turns": (Graph, "able", nobody_takes_turns),
+    "a moment that comes later is as cheap as one that comes sooner": (
+        happens_before,
+        "find_hasty",
+        moments_cost_nothing,
+    ),
     "Mark before the last step": (algorithm2, "count_within", closed_too_early),
     "those who look at what is written are not asked again": (Graph, "able_after", nobody_looks),
     "what comes last once a step is left out": (Graph, "cover", nothing_is_uncovered),
@@ -178,12 +192,13 @@ MUTANTS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
 }
 
 
-PATIENT_MUTANTS: dict[str, tuple[type, str, Callable[..., Any]]] = {
+PATIENT_MUTANTS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "early timeouts that are left out can still be reached": (
         Graph,
         "able",
         early_ones_are_enabled,
     ),
+    "who waits for a later moment can still go on": (happens_before, "find_late", nobody_is_ahead),
     "every prefix is reached without early timeouts": (
         ContextBounds,
         "_reached",

@@ -64,6 +64,10 @@ TURNS = (("-x-yz", "-x-yz"), ("-xx-y", "-xx-y"), ("--x", "-x"))
 """Plans of threads that rest in turn: how often each has done so before decides who is next."""
 
 
+SECONDS = {"x": 1.0, "y": 4.0}
+"""How long a thread rests, by the variable that another statement would touch."""
+
+
 def random_body(
     chance: random.Random, length: int, among: tuple[str, ...] | None = None
 ) -> Callable[[World], Body]:
@@ -90,7 +94,7 @@ def starting(
 def statement(world: World, kind: str, variable: str, lock: str) -> Body:
     match kind:
         case "rest":
-            yield world.nothing(yields=True)
+            yield world.nothing(yields=True, seconds=SECONDS[variable])
         case "let":
             yield world.nothing(yields=True, seconds=0.0)
         case "read":

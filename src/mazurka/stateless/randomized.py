@@ -31,7 +31,7 @@ from mazurka.stateless.explored import (
     Progress,
     RunOptions,
 )
-from mazurka.stateless.preemptions import Preemptions, gives_way, leave_out_early
+from mazurka.stateless.preemptions import Preemptions, gives_way
 from mazurka.stateless.runs import Abandon, Decider, Operation, OutOfTime, Runnable
 
 DEPTH = 3
@@ -114,7 +114,7 @@ class RandomSchedules(Decider):
         try:
             allowed = enabled
             if not self.options.early_timeouts:
-                allowed = leave_out_early(pending, enabled)
+                allowed = self.preemptions.leave_out_early(pending, enabled)
                 self.explored.left_out |= len(allowed) < len(enabled)
             thread = self.pick(pending, allowed, last)
             self.preemptions.take(pending, enabled, last, thread)

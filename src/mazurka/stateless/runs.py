@@ -105,6 +105,10 @@ class Operation(Protocol):
         """How long the thread waits where it gives way; 0 where it only lets others go first."""
 
     @property
+    def ends(self) -> float:
+        """The moment for which the thread waits where it gives way, in the time it knows of."""
+
+    @property
     def role(self) -> LifeRole:
         """What it has to do with the life of a thread; most are a `STEP`."""
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from mazurka.stateless.preemptions import MOMENT, PATIENCE
 from mazurka.stateless.runs import (
     Abandon,
     Decider,
@@ -37,6 +38,7 @@ class Op:
     guard: Callable[[Lookup], bool] | None = None
     yields: bool | Callable[[Lookup], bool] = False
     seconds: float = 1.0
+    ends: float = 0.0
     choose: Callable[[Lookup], Sequence[Touch]] | None = None
     """What is touched, where it depends on states."""
     role: LifeRole = LifeRole.STEP
@@ -56,6 +58,10 @@ class World:
         self.values: dict[str, int] = {}
         self.threads: list[Body] = []
         self.failures: list[Failed] = []
+        self.times: list[float] = []
+        """By thread: the moment that it knows of."""
+        self.known: dict[Hashable, float] = {}
+        """By object: the moment of its last write."""
 
     def shared(self, name: str, state: Hashable = None) -> Shared:
         if name not in self.objects:
@@ -131,7 +137,8 @@ class Simulated:
     rested: dict[int, int] = field(default_factory=dict)
     """Threads that have given way and gone on."""
     early: int = 0
-    """Steps of the last run that gave way while somebody could go on who did not."""
+    """Steps of the last run that gave way while somebody could go on who did not, or while
+    somebody waited for a moment that comes sooner."""
     runs: int = 0
 
     @property
@@ -148,7 +155,9 @@ class Simulated:
         abandoned = False
         while True:
             while len(pending) < len(world.threads):
+                world.times.append(world.times[last] if last >= 0 else 0.0)
                 pending.append(next(world.threads[len(pending)], None))
+                self.arrive(world, pending, len(pending) - 1)
             enabled = [n for n, op in enumerate(pending) if op and op.at(now) is not None]
             if not enabled:
                 break
@@ -170,8 +179,10 @@ class Simulated:
         if _yields(pending[thread]):
             mine = self.rested.get(thread, 0)
             hasty = any(not _yields(pending[n]) for n in enabled)
-            early = hasty or any(self.rested.get(n, 0) < mine for n in enabled)
-            self.early += hasty and pending[thread].seconds > 0  # type: ignore[union-attr]
+            late = [] if hasty else [n for n in enabled if self.is_late(pending, n, enabled)]
+            early = hasty or thread in late
+            early = early or any(self.rested.get(n, 0) < mine for n in enabled if n not in late)
+            self.early += (hasty or thread in late) and pending[thread].seconds > 0  # type: ignore[union-attr]
             self.rested[thread] = mine + 1
         self.spent.append(self.preemptions + (away or early))
         op = pending[thread]
@@ -179,10 +190,35 @@ class Simulated:
         touches = op.at(now)
         assert touches is not None
         self.log.append((thread, tuple((shared.name, written) for shared, written in touches)))
+        self.pass_time(world, thread, op, touches)
         try:
             pending[thread] = world.threads[thread].send(op.perform())
         except StopIteration:
             pending[thread] = None
+        self.arrive(world, pending, thread)
+
+    def is_late(self, pending: Sequence[Op | None], thread: int, enabled: list[int]) -> bool:
+        """Whether somebody waits for a moment before that of a thread, where all wait."""
+        op = pending[thread]
+        assert op is not None
+        return op.seconds > 0 and any(
+            other.ends + MOMENT < op.ends
+            and self.rested.get(n, 0) <= self.rested.get(thread, 0) + PATIENCE
+            for n in enabled
+            if (other := pending[n]) is not None
+        )
+
+    def pass_time(self, world: World, thread: int, op: Op, touches: Sequence[Touch]) -> None:
+        """A thread learns when what it touches was written, and waits where it gives way."""
+        known = [world.known.get(shared.name, 0.0) for shared, _ in touches]
+        now = max([world.times[thread], *known])
+        world.known.update({shared.name: now for shared, written in touches if written})
+        world.times[thread] = now + (op.seconds if _yields(op) else 0.0)
+
+    def arrive(self, world: World, pending: Sequence[Op | None], thread: int) -> None:
+        op = pending[thread]
+        if op is not None:
+            op.ends = world.times[thread] + op.seconds
 
     def end(self, world: World, pending: list[Op | None], abandoned: bool) -> Ended:
         if not abandoned:

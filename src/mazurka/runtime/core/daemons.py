@@ -29,6 +29,7 @@ class Leashed(RealOperation):
 
     __slots__ = ("operation", "run")
     free = False
+    is_timed = True
     role = LifeRole.LOOK
 
     def __init__(self, operation: RealOperation, run: Scheduler) -> None:
@@ -54,6 +55,14 @@ class Leashed(RealOperation):
     @property
     def seconds(self) -> float:  # type: ignore[override]
         return self.operation.seconds
+
+    @property
+    def ends(self) -> float:
+        return self.operation.ends
+
+    @ends.setter
+    def ends(self, moment: float) -> None:
+        self.operation.ends = moment
 
     def ready(self) -> bool:
         return self.at(present) is not None

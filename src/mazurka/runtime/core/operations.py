@@ -120,7 +120,7 @@ dial = Dial()
 class RealOperation:
     """An operation of a real program: one that can always go on, unless a subclass says more."""
 
-    __slots__ = ("shared",)
+    __slots__ = ("ends", "shared")
     kind: ClassVar[str] = "step"
     free: ClassVar[bool] = True
     writes: ClassVar[bool] = True
@@ -133,6 +133,10 @@ class RealOperation:
     yields: Yields = False
     seconds: float = 0.0
     """How long the thread waits where it gives way."""
+    ends: float
+    """The moment for which a thread waits that gives way, in the time that it knows of."""
+    is_timed: ClassVar[bool] = False
+    """Whether a thread may give way here."""
     site: int | None = None
     """Where in the source it is, if that has a number (`core.sites`)."""
 
@@ -213,6 +217,7 @@ class TryOperation(RealOperation):
     """
 
     __slots__ = ("seconds", "wanted")
+    is_timed = True
 
     @property
     def role(self) -> LifeRole:  # type: ignore[override]
@@ -300,6 +305,7 @@ class Nap(Idle):
 
     __slots__ = ("seconds",)
     kind = "sleep"
+    is_timed = True
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds

@@ -85,6 +85,8 @@ class Scheduler:
         me = self.running
         number = me.number
         self.ident = 0
+        if operation.is_timed:
+            operation.ends = me.time + operation.seconds
         if me.rounds is not None:
             operation = me.rounds.guard(operation)
         self.pending[number] = operation

@@ -21,7 +21,7 @@ from mazurka.runtime.core.operations import RealOperation
 from mazurka.runtime.exploring.observed_program import ObservedProgram, RelearnError
 from mazurka.runtime.sharing.locations import learned
 from mazurka.stateless.explored import RunOptions
-from mazurka.stateless.preemptions import Preemptions, leave_out_early
+from mazurka.stateless.preemptions import Preemptions
 from mazurka.stateless.runs import Abandon, Decider, Operation
 
 QUIET = 8
@@ -60,7 +60,7 @@ class BoundedWalk(Decider):
             raise Abandon
         allowed = enabled
         if not self._options.early_timeouts:
-            allowed = leave_out_early(pending, enabled)
+            allowed = self.preemptions.leave_out_early(pending, enabled)
         chosen = self._choose(pending, enabled, allowed, last)
         self.preemptions.take(pending, enabled, last, chosen)
         self._steps += 1

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from mazurka.runtime.exploring.schedules import Segment, split_segments
-from mazurka.stateless.preemptions import Preemptions, choose_without_preemption
+from mazurka.stateless.preemptions import Preemptions
 from mazurka.stateless.runs import Decider, Failed, Operation, OutOfTime, Runnable
 
 MOST_RUNS = 400
@@ -61,7 +61,7 @@ class PlannedRun(Decider):
         self._preemptions = Preemptions()
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
-        usual = choose_without_preemption(pending, enabled, last)
+        usual = self._preemptions.choose_free(pending, enabled, last)
         self.standing.append((tuple(enabled), usual))
         chosen = self.planned(enabled, usual)
         self._preemptions.take(pending, enabled, last, chosen)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mazurka.errors import MazurkaError
-from mazurka.stateless.preemptions import choose_without_preemption
+from mazurka.stateless.preemptions import Preemptions
 from mazurka.stateless.runs import Decider, Operation
 
 
@@ -19,10 +19,18 @@ class Follow(Decider):
     def __init__(self, schedule: Sequence[int] = ()) -> None:
         self._schedule = schedule
         self._steps = 0
+        self._preemptions = Preemptions()
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
+        chosen = self._choose(pending, enabled, last)
+        self._preemptions.take(pending, enabled, last, chosen)
+        return chosen
+
+    def _choose(
+        self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int
+    ) -> int:
         if self._steps >= len(self._schedule):
-            return choose_without_preemption(pending, enabled, last)
+            return self._preemptions.choose_free(pending, enabled, last)
         chosen = self._schedule[self._steps]
         self._steps += 1
         if chosen not in enabled:

@@ -40,7 +40,7 @@ from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.story.effects import kind_of
 from mazurka.runtime.story.recording import record
 from mazurka.runtime.story.story import RecordedStep, Stands, Story
-from mazurka.stateless.preemptions import choose_without_preemption
+from mazurka.stateless.preemptions import Preemptions
 from mazurka.stateless.runs import Decider, Operation, Runnable
 
 PREFIX = "mz1-"
@@ -265,8 +265,16 @@ class Retrace(Decider):
         self._visits = Arrivals()
         self._standing: dict[str, Stop] = {}
         self._sites: dict[str, SourceLine | None] = {}
+        self._preemptions = Preemptions()
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
+        chosen = self._choose(pending, enabled, last)
+        self._preemptions.take(pending, enabled, last, chosen)
+        return chosen
+
+    def _choose(
+        self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int
+    ) -> int:
         tasks = {task.path: task for task in session.current.tasks if task is not None}
         arrived = max(last, 0)
         operation = pending[arrived]
@@ -279,7 +287,7 @@ class Retrace(Decider):
             self._standing.pop(path, None)
         self._move_on()
         if self._leg >= len(self._legs):
-            return choose_without_preemption(pending, enabled, last)
+            return self._preemptions.choose_free(pending, enabled, last)
         leg = self._legs[self._leg]
         task = tasks.get(leg.thread)
         number = task.number if task is not None else -1

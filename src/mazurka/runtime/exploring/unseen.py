@@ -35,7 +35,7 @@ from mazurka.runtime.exploring.observed_program import ObservedProgram
 from mazurka.runtime.story.diagnosis import Diagnosis
 from mazurka.runtime.story.story import Story
 from mazurka.stateless.explored import RunOptions
-from mazurka.stateless.preemptions import choose_without_preemption, find_giving_way
+from mazurka.stateless.preemptions import Preemptions, find_giving_way
 from mazurka.stateless.runs import Abandon, Decider, Failed, Operation
 
 MOST_RUNS = 150
@@ -65,6 +65,7 @@ class GoFirst(Decider):
     def __init__(self, first: int, options: RunOptions) -> None:
         self._first = first
         self._options = options
+        self._preemptions = Preemptions()
         self.schedule: list[int] = []
         self.has_switched = False
         """Whether anybody has gone on while the thread paused."""
@@ -73,6 +74,7 @@ class GoFirst(Decider):
         if len(self.schedule) >= self._options.max_steps:
             raise Abandon
         chosen = self._choose(pending, enabled, last)
+        self._preemptions.take(pending, enabled, last, chosen)
         self.schedule.append(chosen)
         return chosen
 
@@ -85,10 +87,10 @@ class GoFirst(Decider):
         if isinstance(pending[first] if first < len(pending) else None, Pause):
             others = [thread for thread in ready if thread != first]
             self.has_switched = self.has_switched or bool(others)
-            return choose_without_preemption(pending, others, last) if others else first
+            return self._preemptions.choose_free(pending, others, last) if others else first
         if first in ready and last not in ready:
             return first
-        return choose_without_preemption(pending, enabled, last)
+        return self._preemptions.choose_free(pending, enabled, last)
 
 
 def find_unseen(program: ObservedProgram, options: RunOptions) -> Unseen | None:

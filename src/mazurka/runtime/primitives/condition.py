@@ -104,6 +104,7 @@ class Wake(RealOperation):
 
     __slots__ = ("lock", "seconds", "timed", "token")
     kind = "wake"
+    is_timed = True
     free = False
 
     def __init__(

@@ -182,6 +182,7 @@ class QueueCall(Waiting):
     """A call that may have to wait for the queue's content: for ever, for a time, or not at all."""
 
     __slots__ = ("block", "timeout")
+    is_timed = True
 
     def __init__(self, shared: Object, block: bool = True, timeout: float | None = None) -> None:
         self.shared = shared

@@ -18,7 +18,7 @@ from operator import attrgetter
 from mazurka.runtime.core.operations import RealOperation
 from mazurka.runtime.story.effects import kind_of
 from mazurka.runtime.story.story import RecordedStep
-from mazurka.stateless.preemptions import choose_without_preemption
+from mazurka.stateless.preemptions import Preemptions
 from mazurka.stateless.runs import Abandon, Decider, Ended, Operation
 
 MOST_RUNS = 120
@@ -61,8 +61,16 @@ class MovedSteps(Decider):
         self._steps = deque(steps)
         self._goals = deque(goals)
         self._rest = deque(rest)
+        self._preemptions = Preemptions()
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
+        chosen = self._choose(pending, enabled, last)
+        self._preemptions.take(pending, enabled, last, chosen)
+        return chosen
+
+    def _choose(
+        self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int
+    ) -> int:
         if self._steps:
             step = self._steps.popleft()
             if step.thread not in enabled or not _is_again(step, pending[step.thread]):
@@ -78,7 +86,7 @@ class MovedSteps(Decider):
             thread = self._rest.popleft()
             if thread in enabled:
                 return thread
-        return choose_without_preemption(pending, enabled, last)
+        return self._preemptions.choose_free(pending, enabled, last)
 
 
 def _is_again(step: RecordedStep, operation: Operation | None) -> bool:

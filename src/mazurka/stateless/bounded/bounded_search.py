@@ -95,8 +95,9 @@ class BoundedSearch(Search[BoundedNode]):
             node = BoundedNode(order, kept, 0, len(schedule))
         if giving:
             if not self.options.early_timeouts:
-                giving = self._leave_out(node, giving, find_untimely(pending, giving, enabled))
-            self._let_rest(node, giving)
+                untimely = find_untimely(pending, giving, enabled, node.rests)
+                giving = self._leave_out(node, giving, untimely)
+            self._let_rest(node, pending, giving)
         nodes.append(node)
         return node
 
@@ -109,10 +110,12 @@ class BoundedSearch(Search[BoundedNode]):
             node.order = tuple([thread for thread in node.order if thread not in untimely])
         return tuple([thread for thread in giving if thread not in untimely])
 
-    def _let_rest(self, node: BoundedNode, giving: tuple[int, ...]) -> None:
+    def _let_rest(
+        self, node: BoundedNode, pending: Sequence[Operation | None], giving: tuple[int, ...]
+    ) -> None:
         """Note who gives way, and who had better not go on again."""
         node.giving = giving
-        node.hasty = find_early(giving, node.order, node.rests)
+        node.hasty = find_early(pending, giving, node.order, node.rests)
         later = giving if len(giving) < len(node.order) else node.hasty
         free = [thread for thread in node.order if thread not in later]
         node.order = (*free, *[thread for thread in node.order if thread in later])

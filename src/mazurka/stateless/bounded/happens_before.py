@@ -30,10 +30,10 @@ out ends and joins of threads where they can (`stateless.bounded.lives`).
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from operator import itemgetter
 
 from mazurka.stateless.bounded.hashing import StateHash
 from mazurka.stateless.bounded.recording import Recording, Stand, Touched
+from mazurka.stateless.preemptions import Rest, find_hasty, find_late
 from mazurka.stateless.runs import Shared
 
 
@@ -156,7 +156,7 @@ class Graph(Recording):
         This is asked of every state; what most operations need is done here.
         """
         able = yielding = lasting = 0
-        rests: list[tuple[int, int]] = []
+        rests: list[Rest] = []
         bit = 1
         states, writes, lines = self.states, self.writes, self.lines
         for thread, line in enumerate(self.stands):
@@ -182,9 +182,11 @@ class Graph(Recording):
                         able |= bit
                         if stand.yields and self._yields(stand, here):
                             yielding |= bit
-                            if stand.operation.seconds > 0:
+                            lasts = stand.operation.seconds > 0
+                            if lasts:
                                 lasting |= bit
-                            rests.append((bit, (here & mine & self.rests).bit_count()))
+                            count = (here & mine & self.rests).bit_count()
+                            rests.append(Rest(bit, count, lasts, stand.operation.ends))
             bit <<= 1
         if not yielding:
             return able, able, 0
@@ -192,8 +194,11 @@ class Graph(Recording):
         if stays:
             untimely = 0 if self.early_timeouts else lasting
             return able ^ untimely, stays, yielding ^ untimely
-        least = min(rests, key=itemgetter(1))[1]
-        return able, 0, sum([bit for bit, count in rests if count > least])
+        hasty = sum(find_hasty(rests))
+        if self.early_timeouts or not lasting:
+            return able, 0, hasty
+        late = sum(find_late(rests))
+        return able ^ late, 0, hasty ^ late
 
     def able_after(self, event: int, enabled: int, here: int) -> int:
         """E(s) of a prefix whose last event that is, from E(s − t), where no thread gives way.

@@ -77,7 +77,7 @@ class IRStep:
     """
 
     yields = False
-    seconds = 0.0
+    seconds = ends = 0.0
     role = LifeRole.STEP
     joined = -1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import queue
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -21,10 +22,27 @@ class Box:
         self.n = 0
 
 
+nap = 0.0
+"""How long the other thread of a test sleeps first."""
+
+
 def in_thread(target: Callable[[], object]) -> threading.Thread:
-    thread = threading.Thread(target=target)
+    def work() -> None:
+        if nap:
+            time.sleep(nap)
+        target()
+
+    thread = threading.Thread(target=work)
     thread.start()
     return thread
+
+
+@pytest.fixture
+def sleepy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "nap", request.param)
+
+
+SLEEPY = pytest.mark.parametrize("sleepy", [0.0, 1.0], indirect=True)
 
 
 def event_in_time() -> None:
@@ -38,9 +56,10 @@ def lock_in_time() -> None:
 
     def hold() -> None:
         with lock:
-            pass
+            if nap:
+                time.sleep(nap)
 
-    in_thread(hold)
+    threading.Thread(target=hold).start()
     assert lock.acquire(timeout=5)
     lock.release()
 
@@ -91,7 +110,7 @@ def joined_in_time() -> None:
 
 def result_in_time() -> None:
     with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(lambda: 3).result(timeout=5) == 3
+        assert pool.submit(time.sleep, nap).result(timeout=5) is None
 
 
 def slept_enough() -> None:
@@ -124,6 +143,8 @@ WAITS = [
 ]
 
 
+@SLEEPY
+@pytest.mark.usefixtures("sleepy")
 @pytest.mark.parametrize("test", WAITS)
 def test_a_timeout_that_ends_early_costs_a_preemption_and_is_told(test: Callable[[], None]) -> None:
     assert mazurka.explore(test, preemptions=0).verdict == "holds"
@@ -140,6 +161,8 @@ def test_a_timeout_that_ends_early_costs_a_preemption_and_is_told(test: Callable
     assert result.scope.endswith("early timeouts")
 
 
+@SLEEPY
+@pytest.mark.usefixtures("sleepy")
 @pytest.mark.parametrize("test", WAITS)
 @pytest.mark.parametrize("strategy", ["algorithm2", "cb-dfs", "random", "pct"])
 def test_as_a_last_resort_it_never_does(test: Callable[[], None], strategy: str) -> None:
@@ -199,6 +222,61 @@ def test_a_timeout_is_not_early_when_nobody_else_can_move() -> None:
     result = mazurka.explore(waits_in_vain, timeouts="any")
     assert result.violation is not None
     assert [one.seconds for one in result.violation.early] == [5]
+
+
+def works_for(*seconds: float) -> Callable[[], None]:
+    def test() -> None:
+        def work() -> None:
+            for pause in seconds:
+                time.sleep(pause)
+
+        thread = in_thread(work)
+        thread.join(5)
+        assert not thread.is_alive()
+
+    return test
+
+
+@pytest.mark.parametrize(
+    ("test", "is_early"),
+    [
+        (works_for(1, 1, 1), True),
+        (works_for(4.9), True),
+        (works_for(5), False),
+        (works_for(7), False),
+        (works_for(2, 4), False),
+    ],
+)
+def test_a_timeout_is_early_if_the_work_takes_less_time(
+    test: Callable[[], None], is_early: bool
+) -> None:
+    patient = mazurka.explore(test, timeouts="last-resort")
+    assert patient.verdict == ("holds" if is_early else "violated")
+    result = mazurka.explore(test, preemptions=1)
+    assert result.violation is not None
+    assert bool(result.violation.early) is is_early
+    assert ("fires early" in result.report(200)) is is_early
+
+
+def test_who_looks_again_and_again_does_not_keep_a_sleeper_waiting() -> None:
+    """A loop that counts its rounds: none of them is like the one before."""
+
+    def test() -> None:
+        box, rounds = Box(), 0
+
+        def work() -> None:
+            time.sleep(60)
+            box.n = 1
+
+        in_thread(work)
+        while not box.n:
+            rounds += 1
+            time.sleep(0.01)
+        assert rounds <= 6
+
+    for timeouts in ("any", "last-resort"):
+        result = mazurka.explore(test, preemptions=1, timeouts=timeouts)
+        assert result.verdict == "holds", result.report()
 
 
 def lets_others_go_first() -> None:
