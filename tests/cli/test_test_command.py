@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -438,3 +439,16 @@ def test_output_is_the_same_whatever_the_hash_seed(bank, environment):
         return done.stdout.decode().rpartition("\n\n")[0]
 
     assert report("1") == report("2")
+
+
+def test_kill_interrupts_tests(mazurka, monkeypatch):
+    """As Ctrl-C does: what is known is told, with status 3."""
+    heard = []
+
+    def listen(*given, **options):
+        heard.append(signal.getsignal(signal.SIGTERM))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mazurka.cli.test.run_tests", listen)
+    assert mazurka("test", "test_some.py").status == 3
+    assert heard == [signal.default_int_handler]

@@ -12,7 +12,7 @@ import typer
 
 from mazurka.cli import arguments as args
 from mazurka.cli.completion import complete_among, strategies_of_tests
-from mazurka.cli.failures import guarded, print_json
+from mazurka.cli.failures import guarded, interrupted_by_termination, print_json
 from mazurka.errors import OptionError
 
 if TYPE_CHECKING:
@@ -133,7 +133,8 @@ def explore_tests(
         chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         if preemptions is not None:
             chosen["preemptions"] = bound_of(preemptions)
-        return run_tests(target, chosen, cluster, as_json=json, full_trace=full_trace)
+        with interrupted_by_termination():
+            return run_tests(target, chosen, cluster, as_json=json, full_trace=full_trace)
 
     return guarded(action, as_json=json, path=target)
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import itertools
 import multiprocessing
 import os
+import select
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
 from _thread import allocate_lock, start_new_thread
@@ -26,7 +29,7 @@ from tests.unit.runtime.concurrent_programs import (
 
 import mazurka
 from mazurka.errors import OptionError
-from mazurka.runtime.exploring.workers import parallel
+from mazurka.runtime.exploring.workers import parallel, process
 from mazurka.runtime.exploring.workers.table import ClosedStates, OpenCounts, SharedTable
 from mazurka.runtime.program.existing import Takeover
 from mazurka.runtime.story.result import Result
@@ -256,6 +259,41 @@ def test_a_worker_that_dies_is_an_error() -> None:
     assert result.verdict == "error"
     assert "ended unexpectedly, by signal 9" in str(result.error)
     assert result.scope == ""
+
+
+ORPHANED = """\
+import os, sys, time
+from mazurka.runtime.exploring.workers.process import end_with_parent
+
+parent = os.getpid()
+if os.fork() == 0:
+    end_with_parent(parent)
+    os.write(1, b"%d" % os.getpid())
+    time.sleep(600)
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system does not see to that")
+def test_a_worker_ends_with_its_parent_whatever_it_does() -> None:
+    with subprocess.Popen((sys.executable, "-c", ORPHANED), stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        pipe = parent.stdout.fileno()
+        worker = int(os.read(pipe, 20))
+        parent.kill()
+        if not select.select([pipe], [], [], 60)[0]:
+            os.kill(worker, signal.SIGKILL)
+            pytest.fail("the worker has outlived its parent")
+        assert os.read(pipe, 20) == b"", "nobody has the other end of the pipe any more"
+
+
+def test_a_worker_without_a_parent_does_not_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[int] = []
+    monkeypatch.setattr(process, "die_with_parent", lambda: None)
+    monkeypatch.setattr(os, "_exit", ended.append)
+    process.end_with_parent(os.getppid())
+    process.end_with_parent(os.getpid())
+    assert ended == [1]
 
 
 @pytest.mark.usefixtures("without_scouting")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from mazurka.deadline import TimeLimitError, check_time
 from mazurka.errors import OptionError
 from mazurka.report.answer import ERROR, HOLDS, INCONCLUSIVE, VIOLATED
 from mazurka.runtime.exploring.entry import explore_test
-from mazurka.runtime.exploring.options import ExploreOptions
+from mazurka.runtime.exploring.options import ExploreOptions, override_options
 from mazurka.runtime.story.result import Result
 from mazurka.runtime.testing.cluster import exploration
 from mazurka.runtime.testing.cluster.exploration import (
@@ -30,7 +31,8 @@ from mazurka.runtime.testing.cluster.exploration import (
     TestBranches,
     explore_on_cluster,
 )
-from mazurka.runtime.testing.cluster.worker import BranchExplorer
+from mazurka.runtime.testing.cluster.process import BranchAnswer, BranchTask
+from mazurka.runtime.testing.cluster.worker import BranchExplorer, failed
 from mazurka.runtime.testing.collecting import collect
 from mazurka.search import LOST_WORKER
 from mazurka.stateless.branches import Branch
@@ -203,6 +205,29 @@ def test_the_time_limit_holds_while_a_cluster_starts(file: Path) -> None:
     request = ClusterRequest("auto", 2, target, {"strategy": "source-dpor"})
     assert Slow(request, one.test, options, result, None, time.perf_counter()).has_run()
     assert (result.verdict, result.limits) == (INCONCLUSIVE, (TIME,))
+
+
+def test_workers_get_the_options_of_the_command(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a worker makes of its task are the options of the one who asks, but for the time."""
+    tasks: list[BranchTask] = []
+
+    def note(explorer: BranchExplorer, task: BranchTask) -> BranchAnswer:
+        tasks.append(task)
+        return failed("enough")
+
+    monkeypatch.setattr(BranchExplorer, "begin", note)
+    target = f"{file.name}::test_holds"
+    given = {"races": True, "leave_out": ("json",), "max_steps": 900, "virtual_time": False}
+    (one,) = collect(target)
+    options = override_options(ExploreOptions(), given)
+    request, chosen = ClusterRequest("auto", 2, target, given).choose(options)
+    result = Result(input=one.test.name, verdict=ERROR)
+    assert HereExploration(request, one.test, replace(chosen, races=False), result).has_run()
+    assert {(task.target, task.directory) for task in tasks} == {(target, str(Path.cwd()))}
+    assert override_options(ExploreOptions(), dict(tasks[0].given)) == chosen
+    assert chosen == replace(options, strategy=DIVIDED[0])
 
 
 def test_a_dead_process_is_an_error(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 
+from mazurka.cluster.supervisor import die_with_parent
 from mazurka.errors import MazurkaError
 from mazurka.runtime.core.failures import ControlError
 from mazurka.runtime.core.host import ControlSettings
@@ -87,9 +88,11 @@ def serve(task: WorkerTask, index: int, orders: Connection, ends: Sequence[Conne
 
     `ends` are the parent's; as long as they are open here, the end of the parent is not noticed.
     """
+    end_with_parent(task.parent)
     for end in ends:
         end.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and ends this process
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _keep_apart(index)
     test = task.test
     try:
@@ -102,6 +105,15 @@ def serve(task: WorkerTask, index: int, orders: Connection, ends: Sequence[Conne
     except BaseException as error:
         task.table.stop()
         _send_last(orders, report_of(error, task.settings))
+
+
+def end_with_parent(parent: int) -> None:
+    """See to it that this process ends with the one that started it, whatever it is doing then.
+
+    On Linux the system does that; elsewhere it is looked for after each run."""
+    die_with_parent()
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def _keep_apart(index: int) -> None:

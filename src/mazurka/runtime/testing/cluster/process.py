@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import IO, Any
 
+from mazurka.cluster.supervisor import die_with_parent
 from mazurka.errors import MazurkaError
 from mazurka.report.answer import ERROR
 from mazurka.runtime.exploring.exploration import Exploration
@@ -84,6 +85,7 @@ def digest_of(path: str) -> str:
 
 def main() -> None:
     """Carry out the task that comes first, and orders until there are no more."""
+    die_with_parent()
     if sys.path[:1] == [""]:
         del sys.path[0]  # as for the command `mazurka`
     answers = os.fdopen(os.dup(1), "wb")
@@ -216,6 +218,7 @@ class BranchServer:
         self.answers.flush()
 
     def watch(self, found: Explored) -> None:
-        """End with the process that has started this one, in the midst of a branch, too."""
+        """End with the process that has started this one, in the midst of a branch, too: where the
+        system does not see to that."""
         if os.getppid() != self.parent:
             os._exit(1)
