@@ -42,9 +42,11 @@ from mazurka.frontend.c.types import (
     VoidType,
     bare,
     is_scalar,
+    size_of,
 )
-from mazurka.frontend.c.values import NOWHERE, ObjectPlace, Scalar, Whole
+from mazurka.frontend.c.values import NOWHERE, ObjectPlace, Scalar, Whole, find_root
 from mazurka.frontend.kit.arithmetic import binary, boolean, unary
+from mazurka.frontend.kit.builder import NotStatic
 from mazurka.frontend.kit.program import Label
 from mazurka.ir.expressions import ONE, ZERO, Const, Expr, Load, negate
 from mazurka.ir.program import Assign, Check, Fault, Kind, Role, Span
@@ -59,6 +61,21 @@ def _number(low: CLowering, node: tree.IntegerConstant) -> Scalar:
     if isinstance(inner, IntegerType):
         return Scalar(inner, convert_number(Const(_held(node.value)), inner, inner))
     return Scalar(node.type, Const(_held(node.value)))
+
+
+@expression(tree.SizeOfVariable)
+def _measure_variable(low: CLowering, node: tree.SizeOfVariable) -> Scalar:
+    """As many bytes as the array got elements where it was declared."""
+    place = low.pinned(tree.Name(node.span, node.variable.type, node.text, node.variable))
+    array, root = bare(node.variable.type), place.root or find_root(place.address)
+    rows = [row for row in low.machine.sized if row.first <= root <= row.last]
+    size = size_of(array.element) if isinstance(array, ArrayType) else 0
+    if not rows or not size:
+        raise low.refuse(node, f"`{node.text}`: the size of `{node.variable.name}` is not known")
+    length = Load(rows[0].length(ZERO))
+    type_ = bare(node.type)
+    assert isinstance(type_, IntegerType)
+    return Scalar(node.type, compute("*", length, Const(size), type_))
 
 
 def _held(value: int) -> int:
@@ -356,6 +373,8 @@ def _comma(low: CLowering, node: tree.Comma) -> Scalar | Whole:
 
 @expression(tree.Ternary)
 def _ternary(low: CLowering, node: tree.Ternary) -> Scalar | Whole:
+    if low.automaton is None:
+        return _choose_before_start(low, node)
     then, otherwise, end = (low.label(node.span) for _ in range(3))
     results: list[Scalar | Whole] = []
     cells: list[int] = []
@@ -393,6 +412,18 @@ def _ternary(low: CLowering, node: tree.Ternary) -> Scalar | Whole:
     if not is_scalar(node.type) and not isinstance(bare(node.type), ArrayType):
         return Whole(node.type, loads)
     return Scalar(bare(node.type), loads[0])
+
+
+def _choose_before_start(low: CLowering, node: tree.Ternary) -> Scalar | Whole:
+    """The value of `a ? b : c` in the initializer of a variable with static storage."""
+    test = low.scalar(node.test)
+    if test.constant is None:
+        raise NotStatic
+    side = node.otherwise if test.constant == 0 else node.then
+    if side is None:
+        return convert(low, test, node.type, node)
+    value = low.value(side)
+    return convert(low, value, node.type, node) if isinstance(value, Scalar) else value
 
 
 def _role(type_: CType) -> Role:

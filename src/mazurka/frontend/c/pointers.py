@@ -11,6 +11,7 @@ from mazurka.frontend.c.memory import (
 )
 from mazurka.frontend.c.types import (
     VOID,
+    ArrayType,
     CType,
     IntegerType,
     PointerType,
@@ -76,6 +77,9 @@ def move_pointer(low: CLowering, pointer: Scalar, index: Scalar, node: tree.Expr
         )
     stride = low.machine.layouts.cells(kind.target)
     if stride == 0:
+        if isinstance(bare(kind.target), ArrayType):
+            reason = "the length of the inner arrays is found at run time, which is not supported"
+            raise low.refuse(node, f"`{node.text}`: {reason}; use an array of one dimension")
         raise low.refuse(node, f"`{node.text}` moves a pointer to something of unknown size")
     base = low.hold(pointer.expr, node.span, pointer.type)
     index = _limit(low, index, node)

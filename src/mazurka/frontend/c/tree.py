@@ -39,6 +39,13 @@ class SizeOf(IntegerConstant):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class SizeOfVariable(Expression):
+    """`sizeof` of an array whose length is found at run time."""
+
+    variable: Variable
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Real(Expression):
     """A floating constant; its value is not followed."""
 

@@ -28,6 +28,7 @@ CASES = {
     "int f(void) __attribute__((odd)); int main() { }": (1, 28, "attribute `odd` is not known"),
     "typedef int v __attribute__((vector_size(16)));\nint main() { v x; }": (2, 14, "vector"),
     'int main() { int x; __asm__("" : "=r"(x)); }': (1, 21, "assembly is not supported"),
+    "int main() { int n = 2, a[2][n];\n return a[1][0]; }": (2, 9, "length of the inner arrays"),
     "int main() {\n#pragma omp parallel\n; }": (2, 1, "OpenMP"),
     'int sscanf(); int main() { int x; sscanf("1", "%d", &x); }': (1, 35, "a known text"),
 }

@@ -29,7 +29,9 @@ from mazurka.frontend.c.types import (
     VOID,
     ArrayType,
     CType,
+    FloatType,
     ForeignType,
+    FunctionType,
     IntegerType,
     PointerType,
     RecordType,
@@ -59,6 +61,9 @@ _PLAIN = frozenset(
      "malloc", "calloc", "free", "printf", "puts", "abs", "labs", "exit"}
 )  # fmt: skip
 """Builtins that are functions of the library by another name."""
+_MADE_OF_OPERANDS = frozenset(
+    {"UNEXPOSED_EXPR", "CSTYLE_CAST_EXPR", "BINARY_OPERATOR", "UNARY_OPERATOR"}
+)
 _SHOWN = 100
 Head: TypeAlias = tuple[Span, CType, str]
 """What every expression has: its place, its type and its text."""
@@ -222,15 +227,17 @@ class UnitReader:
         def read() -> None:
             parameters, body = [], None
             outer, self.function = self.function, function.name
+            for child in cursor.get_arguments():  # others belong to what it returns
+                variable = self._variable(child)
+                variable.parameter = variable.local = True
+                if isinstance(variable.type, ArrayType):
+                    element = variable.type.element
+                    variable.type = PointerType(element, self.types.pointer_bits)
+                elif isinstance(variable.type, FunctionType):
+                    variable.type = PointerType(variable.type, self.types.pointer_bits)
+                parameters.append(variable)
             for child in cursor.get_children():
-                if child.kind.name == "PARM_DECL":
-                    variable = self._variable(child)
-                    variable.parameter = variable.local = True
-                    if isinstance(variable.type, ArrayType):
-                        element = variable.type.element
-                        variable.type = PointerType(element, self.types.pointer_bits)
-                    parameters.append(variable)
-                elif child.kind.name == "COMPOUND_STMT":
+                if child.kind.name == "COMPOUND_STMT":
                     body = child
             function.parameters = tuple(parameters)
             if body is not None:
@@ -265,6 +272,7 @@ class UnitReader:
             found.type = self.types.read(cursor.type)
         if cursor.type.kind.name == "VARIABLEARRAY" and found.length is None:
             inner = [each for each in cursor.get_children() if each.kind.is_expression()]
+            inner.sort(key=lambda each: each.extent.start.offset)  # the outermost stands first
             found.length = self.expression(inner[0]) if inner else None
         if cursor.hash not in self.attributed:
             self.attributed.add(cursor.hash)
@@ -480,7 +488,20 @@ class UnitReader:
         if isinstance(head[1], ForeignType):
             reason = f"`{head[2]}` is a {head[1]}, which is not supported"
             return tree.RefusedExpression(*head, reason)
+        if isinstance(head[1], IntegerType) and self._has_real_operand(cursor):
+            value = self.evaluate(cursor)
+            if value is not None:
+                return tree.IntegerConstant(*head, value)
         return handler(self, cursor, head)
+
+    def _has_real_operand(self, cursor: Any) -> bool:
+        """Whether an integer is made of floating numbers, which is possible of constants only."""
+        if cursor.kind.name not in _MADE_OF_OPERANDS:
+            return False
+        return any(
+            each.kind.is_expression() and isinstance(self.types.read(each.type), FloatType)
+            for each in cursor.get_children()
+        )
 
     def _number(self, cursor: Any, head: Head) -> tree.Expression:
         value = self.evaluate(cursor)
@@ -508,6 +529,8 @@ class UnitReader:
             variable = self._variable(target)
             if variable.refusal:
                 return tree.RefusedExpression(*head, variable.refusal)
+            if isinstance(head[1], FunctionType):  # a parameter, which is a pointer to one
+                return tree.Name(head[0], variable.type, head[2], variable)
             return tree.Name(*head, variable)
         if kind == "ENUM_CONSTANT_DECL":
             return tree.IntegerConstant(*head, target.enum_value)
@@ -604,6 +627,11 @@ class UnitReader:
         return tree.Call(*head, callee, tuple(self.expression(each) for each in children[1:]))
 
     def _sizeof(self, cursor: Any, head: Head) -> tree.Expression:
+        inner = [each for each in cursor.get_children() if each.kind.is_expression()]
+        if inner and inner[0].type.kind.name == "VARIABLEARRAY":
+            operand = self.expression(inner[0])
+            if isinstance(operand, tree.Name) and head[2].startswith("sizeof"):
+                return tree.SizeOfVariable(*head, operand.variable)
         found = self._number(cursor, head)
         if not isinstance(found, tree.IntegerConstant) or not head[2].startswith("sizeof"):
             return found
@@ -701,6 +729,8 @@ class UnitReader:
         if len(children) == 1:
             inner = self.expression(children[0])
             if inner.type == head[1] and not isinstance(inner, tree.InitialList):
+                return inner
+            if isinstance(head[1], FunctionType):  # libclang's word for a pointer to one here
                 return inner
             return tree.Conversion(*head, inner, False)
         value = self.evaluate(cursor) if isinstance(bare(head[1]), IntegerType) else None
