@@ -371,6 +371,15 @@ def outcomes(output: str) -> dict[str, str]:
     return {name: outcome for outcome, name in found}
 
 
+WORKERS_AT_ONCE = """\
+def pytest_runtest_setup():
+    from mazurka.runtime.exploring.workers import parallel
+
+    parallel.SCOUTING = 1
+"""
+"""A plugin: worker processes take on all but one execution."""
+
+
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("project")
@@ -378,6 +387,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (directory / "conftest.py").write_text(CONFTEST)
     (directory / "test_locks_outside.py").write_text(LOCKS)
     (directory / "test_built_in.py").write_text(BUILT_IN)
+    (directory / "workers_at_once.py").write_text(WORKERS_AT_ONCE)
     return directory
 
 
@@ -410,16 +420,19 @@ def test_a_lock_that_stays_real_is_explained(locks: str) -> None:
     assert "a lock was created outside of the test, and is held by frozen in a set" in text
 
 
-@pytest.mark.parametrize("arguments", [(), ("--mazurka-workers=2",)])
-def test_built_in_fixtures_are_new_in_each_execution(
-    project: Path, built_in: str, arguments: tuple[str, ...]
-) -> None:
-    output = run(project, "test_built_in.py", *arguments) if arguments else built_in
-    found = outcomes(output)
-    assert len(found) == 21, output
+def test_built_in_fixtures_are_new_in_each_execution(built_in: str) -> None:
+    found = outcomes(built_in)
+    assert len(found) == 21, built_in
     for name, outcome in found.items():
-        assert outcome == ("FAILED" if "wrong" in name else "PASSED"), output
-    assert "1 skipped" in output
+        assert outcome == ("FAILED" if "wrong" in name else "PASSED"), built_in
+    assert "1 skipped" in built_in
+
+
+def test_built_in_fixtures_are_new_in_each_execution_of_a_worker(project: Path) -> None:
+    """Directories have the names that they have for the process that started the workers."""
+    chosen = ("-k", "tmp", "--mazurka-workers=2", "-p")
+    output = run(project, "test_built_in.py", *chosen, "workers_at_once")
+    assert outcomes(output) == dict.fromkeys(("test_tmp_only", "test_tmp"), "PASSED"), output
 
 
 def test_an_execution_that_ends_in_a_fixture_leaves_nothing_set_up(built_in: str) -> None:

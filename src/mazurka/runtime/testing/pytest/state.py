@@ -223,10 +223,13 @@ class Directories:
         self._asked.clear()
 
     def _move(self) -> None:
-        """Begin with directories of its own in a worker process; the others are its parent's."""
+        """Begin with directories of its own in a worker process, of the same names as those of its
+        parent."""
         self._process = os.getpid()
-        self._known, self._asked = {}, Counter()
+        self._asked = Counter()
         if self._factory is not None:
-            own = self._factory.getbasetemp() / f"process-{self._process}"
-            own.mkdir(mode=0o700, exist_ok=True)
+            base = self._factory.getbasetemp()
+            own = base / f"process-{self._process}"
+            session.current.do_aside(own.mkdir, 0o700, False, True)
+            self._known = {key: own / path.name for key, path in self._known.items()}
             self._factory._basetemp = own
