@@ -16,6 +16,7 @@ from mazurka.runtime.core.failures import ControlError
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.interruptions import LeaveAt
 from mazurka.runtime.core.sites import shown_path
+from mazurka.runtime.exploring.busiest import describe_busiest
 from mazurka.runtime.exploring.guard import (
     NondeterministicError,
     add_unobserved,
@@ -179,6 +180,15 @@ class Exploration:
                 self.explain(explored.failures[0], program, checked)
             elif unseen is not None:
                 self.explain_unseen(unseen, program)
+            elif is_too_large(explored):
+                self.tell_busiest(program)
+
+    def tell_busiest(self, program: ObservedProgram) -> None:
+        """Say what makes executions long, where there were too many of them."""
+        program.real.forget_deadline()
+        found = describe_busiest(partial(run_to_explain, program))
+        if found is not None:
+            self.result.notes += (found,)
 
     def check_repeated(self, program: ObservedProgram) -> None:
         """Check that the test does the same again, and note what differs all the same."""
@@ -348,6 +358,11 @@ class Exploration:
             "nothing is known: the time limit was hit while the first executions showed what the"
             " threads share"
         )
+
+
+def is_too_large(explored: Explored) -> bool:
+    """Whether a search ended because there was too much to run."""
+    return any(one in (TIME, PROCESSOR_TIME) or one.endswith(" states") for one in explored.limits)
 
 
 def _minimize(program: Runnable, failing: Failing) -> Minimal:

@@ -190,7 +190,7 @@ class OrderWords:
         if CHECK.match(_line(first).source) or self._finds_nothing(first, thing):
             return CHECK_ACT
         same = found.after.thing == thing
-        return "lost update" if same and self._changes(second, thing) else "not atomic"
+        return "lost update" if same and self._overwrites(second, thing) else "not atomic"
 
     def _is_iterated(self, step: RecordedStep) -> bool:
         """Whether the failure is that what a thread goes through has changed meanwhile."""
@@ -246,6 +246,12 @@ class OrderWords:
             and self._story.objects[thing] == "container"
             and step.subject in step.effects.writes
         )
+
+    def _overwrites(self, step: RecordedStep, thing: int) -> bool:
+        """Whether a step gives another value to what has one: an item that is added to a list
+        leaves the others there."""
+        is_one = step.is_element or self._story.objects[thing] == "variable"
+        return is_one and self._changes(step, thing)
 
     def _finds_nothing(self, step: RecordedStep, thing: int) -> bool:
         """Whether a step looks for an element that is not there."""

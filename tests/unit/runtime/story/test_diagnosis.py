@@ -191,6 +191,17 @@ def lost_element() -> None:
     assert table == {"a": 2}
 
 
+def same_number_twice() -> None:
+    items: list[int] = []
+
+    def add() -> None:
+        count = len(items)
+        items.append(count)
+
+    run(add, add)
+    assert sorted(items) == [0, 1]
+
+
 def deadlock_cycle() -> None:
     one, two = threading.Lock(), threading.Lock()
 
@@ -353,6 +364,8 @@ IN_CASE = {
     " Thread-2 sets it to [] in between, at +7",
     lost_element: "lost update: Thread-1 reads table['a'] at +4 and sets it to 1 at +5;"
     " Thread-2 sets it to 1 in between, at +5",
+    same_number_twice: "not atomic: Thread-1 reads items at +4 and changes it at +5;"
+    " Thread-2 changes it in between, at +5",
     deadlock_cycle: "deadlock cycle: Thread-1 waits for lock two at +4, which Thread-2 holds since"
     " +8; Thread-2 waits for lock one at +8, which Thread-1 holds since +4",
     acquired_twice: "waits for itself: Thread-1 waits for lock lock at +4, which it holds itself"

@@ -37,6 +37,22 @@ def run(*targets: Callable[[], object], name: str | None = None) -> None:
         thread.join()
 
 
+def test_a_test_that_fails_at_once_may_fail_without_mazurka() -> None:
+    def fails() -> None:
+        run(list)
+        raise ValueError("in any case")
+
+    def fails_by_a_switch() -> None:
+        seen: list[int] = []
+        run(lambda: seen.append(len(seen)), lambda: seen.append(len(seen)))
+        assert seen == [0, 1]
+
+    told = "the first execution has failed, in which nobody is preempted"
+    assert told in report(fails)
+    assert told not in report(fails_by_a_switch)
+    assert told not in report(fails, strategy="random", preemptions=None, seed=1, executions=1)
+
+
 # -- threads with the same name ------------------------------------------------------------------
 
 
