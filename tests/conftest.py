@@ -22,6 +22,7 @@ import tests.plain_asserts  # noqa: F401 - before anything of Mazurka's is impor
 from mazurka.compiled.cache import KERNELS, kernel
 from mazurka.ir.native import step
 from mazurka.runtime.exploring import unseen
+from mazurka.runtime.program import program
 from mazurka.runtime.rewrite.live_functions import Group, Space, live_functions
 from mazurka.search import Silent, resources
 from mazurka.stateful import auto
@@ -32,9 +33,18 @@ UNUSED = frozenset(
     {
         *("hypothesis", "jsonschema", "referencing", "execnet", "xdist", "pygments"),
         *("llvmlite", "numba", "numpy", "rich", "typer", "yaml"),
+        *("annotated_doc", "idna", "iniconfig", "jsonschema_specifications"),
+        *("rpds", "shellingham", "sortedcontainers", "_hypothesis_pytestplugin"),
     }
 )
 """Packages of which no program that tests explore runs anything."""
+
+
+@cache
+def is_unused(module: object) -> bool:
+    """Whether a module belongs to such a package, or is one that Hypothesis has made."""
+    package = module.partition(".")[0] if type(module) is str else ""
+    return package in UNUSED or package.startswith("hypothesis_temporary_module_")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -248,12 +258,14 @@ def present_functions() -> Iterator[None]:
     """Let explorations set traps in the functions of modules that are there (`present_module`).
 
     Nobody calls the thousands of functions of other tests, nor those of packages that only tests
-    and Mazurka use, and each would get a trap, and lose it, in each exploration."""
+    and Mazurka use, and each would get a trap, and lose it, in each exploration.  Nor are names for
+    locks and threads looked for there."""
     by_namespace = live_functions.by_namespace
+    is_exempt = program._is_exempt
 
     @cache
-    def is_unused(name: object) -> bool:
-        return type(name) is str and name.partition(".")[0] in UNUSED
+    def is_out_of_reach(name: str) -> bool:
+        return is_unused(name) or is_exempt(name)
 
     def find_present() -> Iterator[tuple[Space, Group]]:
         for space, group in by_namespace():
@@ -263,6 +275,7 @@ def present_functions() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(live_functions, "by_namespace", find_present)
+        patch.setattr(program, "_is_exempt", is_out_of_reach)
         yield
 
 
