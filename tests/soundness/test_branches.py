@@ -91,7 +91,7 @@ class BranchedTrees(WakeupTrees):
 
 def test_optimal_reduction_loses_executions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(REDUCTIONS, WakeupTrees.name, BranchedTrees)
-    program = Subject(70_020).program()
+    program = Subject(70_152).program()
     expected = alone("optimal-dpor", program, ALL).executions
     assert together("source-dpor", program, ALL).executions == expected
     assert together("optimal-dpor", program, ALL).executions < expected
