@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from _thread import get_ident
 from collections.abc import Callable, Hashable
+from operator import index
 from typing import Any, Final
 
 from mazurka.runtime.core.operations import Object, TryOperation, Waiting, make_operation
@@ -66,7 +67,7 @@ def lock_file(function: Callable[..., Any], _site: int, /, *arguments: Any) -> A
     if session.current.ident != get_ident() or len(arguments) != 2:
         return function(*arguments)
     progress()
-    given, flags = arguments
+    given, flags = arguments[0], index(arguments[1])  # operators of a flag run code of the program
     number = given if type(given) is int else given.fileno()
     opened = knowledge.descriptors.get(number)
     if opened is None:

@@ -89,6 +89,31 @@ HOLDS = {
         """,
         None,
     ),
+    "a lock by flags whose operators run code of the program": (
+        """
+        put(PATH, "0")
+        asked = []
+        class Flags(int):
+            def __or__(self, other):
+                asked.append(other)
+                return Flags(int(self) | other)
+            __and__ = __or__
+        def work():
+            file = os.open(PLACE, os.O_RDONLY)
+            while True:
+                try:
+                    fcntl.flock(file, Flags(fcntl.LOCK_EX | fcntl.LOCK_NB))
+                    break
+                except BlockingIOError:
+                    time.sleep(1)
+            add()
+            os.close(file)
+        together(work, work)
+        assert get(PATH) == "2"
+        assert not asked
+        """,
+        None,
+    ),
     "a file that is moved into place": (
         """
         put(PATH, "old")
