@@ -108,13 +108,15 @@ def light_children(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
     They find the plugins in `tests/children`, and write no annotations for GitHub.  Where the
     environment forbids Python to keep compiled modules, the children keep theirs in the directory
-    of this session."""
+    of this session, which all processes of `-n` share: Python puts whole files there."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(TESTS / "children"), prepend=os.pathsep)
         patch.delenv("GITHUB_ACTIONS", raising=False)
         if sys.dont_write_bytecode:
             patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
-            patch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path_factory.mktemp("compiled")))
+            base = tmp_path_factory.getbasetemp()
+            shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+            patch.setenv("PYTHONPYCACHEPREFIX", str(shared / "compiled"))
         yield
 
 

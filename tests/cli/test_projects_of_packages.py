@@ -86,11 +86,12 @@ def pytest_in(directory: Path, *arguments: str) -> str:
 @pytest.mark.parametrize("name", SETTINGS)
 def test_packages_and_paths_of_the_settings(process, project, name):
     (project / name).write_text(SETTINGS[name], encoding="utf-8")
-    named = process("test", f"{TARGET}::test_name")
-    assert named.returncode == 0, named.stdout + named.stderr
-    wrong = process("test", f"{TARGET}::test_add")
-    assert wrong.returncode == 1
-    assert "AssertionError: 1 == 2" in wrong.stdout
+    both = process("test", TARGET)
+    assert both.returncode == 1, both.stdout + both.stderr
+    wrong, named = both.stdout.split(f"{TARGET}::test_name\n")
+    assert wrong.startswith(f"{TARGET}::test_add\nviolated: ")
+    assert "AssertionError: 1 == 2" in wrong
+    assert named.startswith("holds\n")
 
 
 def test_the_nearest_settings_count(process, project):
