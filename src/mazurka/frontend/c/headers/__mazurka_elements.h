@@ -37,6 +37,13 @@ static void *__mazurka_copy(struct __mazurka_element *target,
         for (i = count; i > 0; i--) target[i - 1] = source[i - 1];
     return target;
 }
+static void *__mazurka_clear(struct __mazurka_element *target, size_t size) {
+    size_t count = size / sizeof(struct __mazurka_element), i;
+    struct __mazurka_element none = {0};
+    if (size % sizeof(struct __mazurka_element)) __mazurka_undecided();
+    for (i = 0; i < count; i++) target[i] = none;
+    return target;
+}
 static void *__mazurka_fill(char *target, int value, size_t size) {
     size_t i;
     for (i = 0; i < size; i++) target[i] = (char)value;

@@ -99,7 +99,10 @@ def fill_elements(low: CLowering, node: tree.Call) -> Scalar:
     target, value, size = node.arguments
     element = element_at(low, node, target)
     if size_of(element) > 1 or not isinstance(bare(element), IntegerType):
-        raise low.refuse(node, f"`{node.text}`: the number of bytes must be a constant here")
+        if not is_constant(low, value) or low.scalar(value).constant != 0:
+            reason = "the number of bytes must be a constant, or the value 0"
+            raise low.refuse(node, f"`{node.text}`: {reason}")
+        return call_instance(low, node, "__mazurka_clear", element, (strip(target), size))
     return call_instance(low, node, "__mazurka_fill", element, (strip(target), value, size))
 
 
