@@ -22,11 +22,16 @@ from mazurka.frontend.c.types import (
     VOID,
     ArrayType,
     CType,
+    ExtendedType,
     IntegerType,
+    MemberField,
     PointerType,
+    RecordType,
     SyncType,
     VoidType,
     bare,
+    extend,
+    find_open_array,
     size_of,
 )
 from mazurka.frontend.c.values import MortalRow, ObjectPlace, Scalar, SizedRow, choose_by_row
@@ -66,6 +71,10 @@ def allocate_for(low: CLowering, node: tree.Expression, pointer: PointerType) ->
     if name in ("aligned_alloc", "memalign"):
         low.effect(sizes[0])
         sizes = sizes[1:]
+    open_array, first = find_open_array(kinds[0]), bare(kinds[0])
+    if open_array is not None and isinstance(first, RecordType):
+        taken = _take_extended(low, node, first, open_array, sizes, zeroed=name == "calloc")
+        return Scalar(pointer, taken)
     count, element = _count_elements(low, node, sizes, kinds)
     return Scalar(pointer, _take(low, node, element, count, zeroed=name == "calloc"))
 
@@ -151,6 +160,39 @@ def _take(
         return _take_slot(low, node, type_, None, zeroed)
     require_room(low, count, most, node.span, node.text)
     return _take_slot(low, node, type_, count, zeroed)
+
+
+def _take_extended(
+    low: CLowering,
+    node: tree.Call,
+    type_: RecordType,
+    member: MemberField,
+    sizes: tuple[tree.Expression, ...],
+    *,
+    zeroed: bool,
+) -> Expr:
+    """Take a structure with as many elements of its last member as so many bytes have room for."""
+    span, array = node.span, bare(member.type)
+    assert isinstance(array, ArrayType)
+    before, each = Const(member.offset // 8), Const(size_of(array.element))
+    total: Expr = ONE
+    for size in sizes:
+        value = convert(low, low.scalar(size), SIZE, size)
+        total = value.expr if total == ONE else compute("*", total, value.expr, SIZE)
+    if isinstance(total, Const):
+        if total.value < max(before.value, 1):
+            raise low.refuse(node, f"`{node.text}` allocates {total.value} bytes, too few")
+        count = (total.value - before.value) // each.value
+        return _take_slot(low, node, ArrayType(extend(type_, member, count), 1), None, zeroed)
+    total = low.hold(total, span, SIZE)
+    message = f"`{node.text}` may allocate a part of {type_}"
+    check = Check(negate(binary("ult", total, before)), Fault.BOUND, message)
+    low.step(Kind.LOCAL, span, node.text, operations=(check,))
+    room = compute("-", total, before, SIZE)
+    length = low.hold(compute("/", room, each, SIZE), span, SIZE)
+    most = low.machine.limits.heap
+    require_room(low, length, most, span, node.text)
+    return _take_slot(low, node, ArrayType(extend(type_, member, most), 1), length, zeroed)
 
 
 def _measured(node: tree.Call) -> CType | None:
@@ -370,7 +412,7 @@ def _begin_life(
     if row.beside:
         done = (Assign(row.life(position), ONE),)
     if length is not None:
-        sized = next(each for each in low.machine.sized if each.first == row.first)
+        sized = next(each for each in low.machine.sized if each.first in row)
         done += (Assign(sized.length(position), length),)
     return done
 
@@ -425,9 +467,21 @@ def _make_row(
     if machine.expected.frees:
         machine.heap.append(row)
     if sized:
-        element = machine.layouts.cells(type_.element)
+        array, start = _find_sized_part(low, type_)
+        first, size = first + start, machine.layouts.cells(array)
+        element = machine.layouts.cells(array.element)
         machine.sized.append(SizedRow(first, size, length, stride, count, element=element))
     return row
+
+
+def _find_sized_part(low: CLowering, type_: ArrayType) -> tuple[ArrayType, int]:
+    """The array whose length is found at run time, the object itself or the last member of a
+    structure, and how many cells are before it."""
+    if not isinstance(type_.element, ExtendedType):
+        return type_, 0
+    member = type_.element.body.fields[-1]
+    assert isinstance(member.type, ArrayType)
+    return member.type, low.machine.layouts.field_cell(type_.element, member)
 
 
 def _name_object(low: CLowering, node: tree.Call, element: CType) -> str:
@@ -455,5 +509,6 @@ def _make(
         cell = CellDraft(f"life of {name}", high=1, role=Role.SYNC, span=node.span)
         alive = machine.draft.storage.add(cell)
     if sized:
-        length = add_length(machine, name, type_.length or 0, node.span)
+        room, _ = _find_sized_part(low, type_)
+        length = add_length(machine, name, room.length or 0, node.span)
     return first, alive, length

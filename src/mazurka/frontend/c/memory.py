@@ -566,6 +566,8 @@ def _length_checks(rows: Sequence[SizedRow], address: Expr, message: str) -> lis
     checks = []
     for row in rows:
         beyond = binary("ge", row.offset(address), row.used(row.position(address)))
+        if row.count > 1:  # between two arrays something else may lie
+            beyond = both(binary("lt", row.offset(address), Const(row.size)), beyond)
         fine = conditional(both(row.includes(address), beyond), ZERO, ONE)
         checks.append(Check(fine, Fault.MEMORY, message))
     return checks

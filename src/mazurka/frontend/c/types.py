@@ -167,6 +167,35 @@ class RecordType(CType):
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class ExtendedType(RecordType):
+    """A structure, and behind it elements of the array without a length that is its last member."""
+
+
+def find_open_array(type_: CType) -> MemberField | None:
+    """The last member of a structure, if it is an array without a length (C11, 6.7.2.1)."""
+    inner = bare(type_)
+    if not isinstance(inner, RecordType) or inner.union or not inner.body.fields:
+        return None
+    last = inner.body.fields[-1]
+    kind = bare(last.type)
+    return last if isinstance(kind, ArrayType) and not kind.length else None
+
+
+def extend(type_: RecordType, member: MemberField, count: int) -> ExtendedType:
+    """A structure with so many elements of the array without a length."""
+    array = bare(member.type)
+    assert isinstance(array, ArrayType)
+    whole = ArrayType(array.element, count)
+    made = ExtendedType(type_.name, hash((type_.key, count)), False)
+    made.body.complete, made.body.size = True, member.offset // 8 + size_of(whole)
+    made.body.fields = (
+        MemberField("", type_, 0),
+        MemberField(member.name, whole, member.offset),
+    )
+    return made
+
+
 VOID = VoidType()
 HANDLES = frozenset({"pthread_t", "thrd_t", "pthread_key_t", "tss_t"})
 """Types of the library whose objects are plain numbers, copied and compared at will."""

@@ -238,8 +238,7 @@ class _StepText(ThreadText):
         if may_leave_range(self.context.footprints, operation, self.choices):
             self.check_range(address, targets, value)
         if not value.startswith("%") and not any(
-            self.program.cells[target].low <= int(value) <= self.program.cells[target].high
-            for target in targets
+            self.can_hold(target, int(value)) for target in targets
         ):
             return  # after a fault that is certain
         single = len(targets) == 1
@@ -252,6 +251,11 @@ class _StepText(ThreadText):
         elif slot.width:
             pointer, shift = self.locate(address, targets)
             self.insert(pointer, shift, slot, value)
+
+    def can_hold(self, target: int, value: int) -> bool:
+        """Whether a cell ever has a value, by its declaration and by the analysis of values."""
+        cell, points = self.program.cells[target], self.slot(target).points
+        return cell.low <= value <= cell.high and (points is None or value in points)
 
     def check_range(self, address: str, targets: tuple[int, ...], value: str) -> None:
         cells = [self.program.cells[target] for target in targets]
