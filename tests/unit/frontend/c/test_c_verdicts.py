@@ -87,8 +87,10 @@ def test_sequential_code(code: str, expected: str, tmp_path: Path) -> None:
         ("pthread_mutex_unlock(&m);", "lock"),
         ("int i = 0; x = 1 / i;", "exception"),
         ("int a[2], *p = a; p += 3;", "memory"),
+        ("static struct { char b[4]; int z; } s; char *p = s.b;"
+         " for (int i = 0; i < 4; i++) p[i] = 'a' + i; p[4] = 1;", "memory"),
     ],
-)
+)  # fmt: skip
 def test_faults(code: str, kind: str, tmp_path: Path) -> None:
     body = f"int main(void) {{ {code} return 0; }}"
     assert verdict(body, tmp_path) == ("violated", kind)
