@@ -22,7 +22,7 @@ from mazurka.stateless.bounded.hashing import StateHash
 from mazurka.stateless.bounded.recording import Recording, Touched
 from mazurka.stateless.explored import RunOptions
 from mazurka.stateless.iterative import find_search
-from mazurka.stateless.preemptions import Rest, find_hasty
+from mazurka.stateless.preemptions import GivingWay, find_hasty
 from tests.soundness.simulated_threads import (
     TURNS,
     planned_program,
@@ -150,11 +150,11 @@ def early_ones_are_enabled(self: Graph, here: int) -> tuple[int, int, int]:
         self.early_timeouts = patient
 
 
-def nobody_is_ahead(resting: Sequence[Rest]) -> list[int]:
+def nobody_is_ahead(resting: Sequence[GivingWay]) -> list[int]:
     return []
 
 
-def moments_cost_nothing(resting: Sequence[Rest]) -> list[int]:
+def moments_cost_nothing(resting: Sequence[GivingWay]) -> list[int]:
     return find_hasty([rest._replace(ends=0.0) for rest in resting])
 
 

@@ -69,7 +69,7 @@ def find_giving_way(pending: Sequence[Operation | None], enabled: Sequence[int])
     )
 
 
-class Rest(NamedTuple):
+class GivingWay(NamedTuple):
     """A thread that gives way, where all do."""
 
     thread: int
@@ -87,7 +87,7 @@ MOMENT: Final = 0.001
 """Moments that are no more seconds apart than this may come in any order."""
 
 
-def find_late(resting: Sequence[Rest]) -> list[int]:
+def find_late(resting: Sequence[GivingWay]) -> list[int]:
     """Find the threads whose sleep or timeout would be early, where all give way: somebody is
     ahead of them."""
     if len(resting) < 2:
@@ -105,7 +105,7 @@ def find_late(resting: Sequence[Rest]) -> list[int]:
     ]
 
 
-def find_hasty(resting: Sequence[Rest]) -> list[int]:
+def find_hasty(resting: Sequence[GivingWay]) -> list[int]:
     """Find the threads for which to go on is a preemption, where all give way."""
     late = find_late(resting)
     least = min([rest.times for rest in resting if rest.thread not in late], default=0)
@@ -114,10 +114,10 @@ def find_hasty(resting: Sequence[Rest]) -> list[int]:
 
 def list_resting(
     pending: Sequence[Operation | None], giving: Sequence[int], rests: Mapping[int, int]
-) -> list[Rest]:
+) -> list[GivingWay]:
     """What the threads that give way wait for; `rests` says how often each has done so before."""
     return [
-        Rest(thread, rests.get(thread, 0), one.seconds > 0, one.ends)
+        GivingWay(thread, rests.get(thread, 0), one.seconds > 0, one.ends)
         for thread in giving
         if (one := pending[thread]) is not None
     ]

@@ -33,7 +33,7 @@ from collections.abc import Hashable, Sequence
 
 from mazurka.stateless.bounded.hashing import StateHash
 from mazurka.stateless.bounded.recording import Recording, Stand, Touched
-from mazurka.stateless.preemptions import Rest, find_hasty, find_late
+from mazurka.stateless.preemptions import GivingWay, find_hasty, find_late
 from mazurka.stateless.runs import Shared
 
 
@@ -156,7 +156,7 @@ class Graph(Recording):
         This is asked of every state; what most operations need is done here.
         """
         able = yielding = lasting = 0
-        rests: list[Rest] = []
+        rests: list[GivingWay] = []
         bit = 1
         states, writes, lines = self.states, self.writes, self.lines
         for thread, line in enumerate(self.stands):
@@ -186,7 +186,7 @@ class Graph(Recording):
                             if lasts:
                                 lasting |= bit
                             count = (here & mine & self.rests).bit_count()
-                            rests.append(Rest(bit, count, lasts, stand.operation.ends))
+                            rests.append(GivingWay(bit, count, lasts, stand.operation.ends))
             bit <<= 1
         if not yielding:
             return able, able, 0
