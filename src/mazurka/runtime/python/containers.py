@@ -92,7 +92,9 @@ def behind(view: Any) -> Any:
         return found
     if issubclass(type(found), C_DATA):
         return root_in_memory(found)
-    inner = gc.get_referents(found) if type(found).__module__ == "_io" else ()
+    if type(found).__module__ != "_io":
+        return found
+    inner = [one for one in gc.get_referents(found) if one is not type(found)]
     return inner[0] if inner else found  # a `BytesIO` shows its buffer by another object
 
 

@@ -23,6 +23,11 @@ from mazurka.runtime.sharing.accesses import WRITING
 _SECOND: Final = 10**9
 _NAMES: Final = ("st_atime", "st_mtime", "st_ctime")
 _VISIBLE: Final = os.stat_result.n_sequence_fields
+_FURTHER: Final = sorted(
+    {name for name in dir(os.stat_result) if name.startswith("st_")}
+    - set(os.stat_result.__match_args__)  # type: ignore[attr-defined]
+)
+"""Fields that are no elements of the sequence."""
 _real_time_ns: Final = time.time_ns
 
 
@@ -42,7 +47,7 @@ def show_times(result: Any, places: Sequence[PlacePart]) -> Any:
     present = session.current.do_aside(_real_time_ns)
     moments = [knowledge.moments[place] for place, _ in places if place in knowledge.moments]
     moment = began + int(max(moments, default=0.0) * _SECOND)
-    named = {name: getattr(result, name) for name in dir(result) if name.startswith("st_")}
+    named = {name: getattr(result, name) for name in _FURTHER}
     for name in _NAMES:
         if began < named[f"{name}_ns"] <= present:
             named[f"{name}_ns"], named[name] = moment, moment / _SECOND
