@@ -4,9 +4,9 @@ Extension modules have decorators and proxies that are objects of C code around 
 object of the program.  A use of one leads to Python code that shows its own accesses, and most of
 them never change: `operate` would make each call of a decorated function conflict with all others.
 A lazy one does change, when it is first used.  What a wrapper refers to stands in its own memory,
-so that is compared before and after each use.  Once a run shows that a wrapper of some type has
-changed, every use of wrappers of that type counts as a change, for the whole exploration
-(`Learned.moving`); until then, as a read.
+so that is compared before and after each use, and that of containers in it, such as a cache.  Once
+a run shows that a wrapper of some type has changed, every use of wrappers of that type counts as a
+change, for the whole exploration (`Learned.moving`); until then, as a read.
 
 The same holds for other objects of C code when they are asked for attributes that C code looks up
 in its own way, and for their *fields*: attributes that lie in the memory of the object, or that C
@@ -19,6 +19,7 @@ from __future__ import annotations
 import ctypes
 from _thread import get_ident
 from collections.abc import Callable
+from gc import get_referents
 from types import (
     CellType,
     CodeType,
@@ -39,6 +40,8 @@ from mazurka.runtime.core.insides import (
 )
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.attributes import COMPUTED
+from mazurka.runtime.python.catalogue import CONTAINERS
+from mazurka.runtime.python.containers import parts_of
 from mazurka.runtime.python.opaque import hides_state, part_of_opaque, parts_of_itself
 from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.sharing.accesses import How
@@ -122,15 +125,23 @@ def use_wrapper(
     kind = type(thing)
     unobserved.meet(kind)
     label = f"wrappers of the type {module_of(kind)}.{qualified_name(kind)}"
+    kept = _containers_of(thing)
     if label in learned.moving:
         progress()
         parts = [part_of_opaque(thing), *parts_of_itself(thing, How.CHANGE)[1:]]
+        parts += parts_of(kept, How.CHANGE)
         return perform_in_turns(parts, site, function, *arguments, **named)
-    before = memory_of(thing)
+    before = [memory_of(one) for one in (thing, *kept)]
     try:
-        parts = parts_of_itself(thing, How.READ_ALL)
+        parts = [*parts_of_itself(thing, How.READ_ALL), *parts_of(kept)]
         return perform_in_turns(parts, site, function, *arguments, **named)
     finally:
-        if memory_of(thing) != before and not session.current.over:
+        if [memory_of(one) for one in (thing, *kept)] != before and not session.current.over:
             learned.moving.add(label)
             learned.news.append(label)
+
+
+def _containers_of(thing: Any) -> list[Any]:
+    """Find the containers that a wrapper keeps for itself, such as a cache of results."""
+    own = getattr(type(thing), "__dictoffset__", 0) and object.__getattribute__(thing, "__dict__")
+    return [one for one in get_referents(thing) if type(one) in CONTAINERS and one is not own]

@@ -25,7 +25,7 @@ _NAMES: Final = ("st_atime", "st_mtime", "st_ctime")
 _VISIBLE: Final = os.stat_result.n_sequence_fields
 _FURTHER: Final = sorted(
     {name for name in dir(os.stat_result) if name.startswith("st_")}
-    - set(os.stat_result.__match_args__)  # type: ignore[attr-defined]
+    - set(os.stat_result.__match_args__)
 )
 """Fields that are no elements of the sequence."""
 _real_time_ns: Final = time.time_ns
