@@ -372,6 +372,8 @@ class ObservedCode(Rewriter):
         """Whether code that begins in a module that is observed is not observed itself."""
         if module in self._library or self.entrances.knows(code):
             return False
+        if type(module) is str and code.co_name in library.PRIVATE.get(module, ()):
+            return False
         if generated.fills_new_object(code) or not rewriting.touches_unobserved(code):
             return False
         return not sources.is_from_source(code)

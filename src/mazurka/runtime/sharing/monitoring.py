@@ -18,7 +18,7 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any, Final
 
 from mazurka.runtime.core.insides import is_of_c
-from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.sites import MARK, MAZURKA_FOLDER, RUNTIME_FOLDER, is_rewritten
 from mazurka.runtime.sharing.exempt import FILLED_BY_CALLS, KEEPING, REPORTING, is_tracing
 
@@ -38,7 +38,9 @@ _BETWEEN: Final = frozenset(
         ("program", "watchdog.py"),
     )
 )
-"""Our code that runs between two threads of the program, and calls none of it by itself."""
+"""Our code that runs between two threads of the program, and calls none of it by itself..."""
+_ASIDE: Final = Scheduler.do_aside.__code__
+"""... but for this."""
 ENDS_LATE: Final = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 """Whether an object whose last reference another thread has dropped ends when its maker next runs,
 as on free-threaded interpreters.  Under control that is between two threads."""
@@ -193,7 +195,13 @@ class Unobserved:
                 self._add(base.__module__, base.__qualname__, of_c=of_c)
 
     def reach_memory(self, name: str) -> None:
-        """Note that the program reaches for what an exempt module remembers in."""
+        """Note that the program reaches for what an exempt module remembers in.  `inspect` asks it
+        only whether a file is known, and finds the same without."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename.startswith(RUNTIME_FOLDER):
+            frame = frame.f_back
+        if frame is not None and frame.f_globals.get("__name__") == "inspect":
+            return
         module = name.rpartition(".")[0]
         self._reached[module] = name
         self._name_memory(module)
@@ -312,6 +320,7 @@ class Unobserved:
         if (
             caller is not None
             and caller.f_code.co_filename in _BETWEEN
+            and caller.f_code is not _ASIDE
             and (MARK in frame.f_globals or is_rewritten(code))
             and run.program is not None
             and not run.over
