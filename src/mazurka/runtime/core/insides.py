@@ -53,6 +53,8 @@ def ancestors(kind: type) -> tuple[type, ...]:
     return found or (kind,)
 
 
+WRAPPED: Final = "__wrapped__"
+"""The attribute by which a wrapper gives what it stands for."""
 _OWN_PACKAGE: Final = __name__.partition(".")[0]
 _MACHINERY: Final = frozenset(
     {_OWN_PACKAGE, "_pytest", "pytest", "pluggy", "xdist", "execnet", "coverage", "pytest_cov"}
@@ -148,6 +150,11 @@ def entries(values: dict[Any, Any]) -> list[tuple[Any, Any]]:
     return list(dict.items(values))
 
 
+def is_standing_for_another(kind: type) -> bool:
+    """Tell whether C code passes on what is done with objects of a type, to what they stand for."""
+    return any(WRAPPED in names_in_class(base) and is_of_c(base) for base in ancestors(kind))
+
+
 def attributes(kind: type) -> Callable[[Any], Any] | None:
     """Return what gives the dictionary of an object of a class; None if objects have none.
 
@@ -159,6 +166,8 @@ def attributes(kind: type) -> Callable[[Any], Any] | None:
         if found is not None:
             if type(found) is MemberDescriptorType:
                 return _get_if_any(found)
+            if type(names_in_class(ancestor).get(WRAPPED)) is GetSetDescriptorType:
+                return None  # it gives that of what the proxy stands for, which a lazy one makes
             return found.__get__ if type(found) is GetSetDescriptorType else None
     return None
 

@@ -67,6 +67,8 @@ def read_item(thing: Any, key: Any, site: int) -> Any:
     """`thing[key]`"""
     kind = type(thing)
     found = known_family(kind, UNKNOWN)
+    if found is UNKNOWN:
+        found = containers.family_of(kind)
     if found is None:
         if kind not in _met:
             unobserved.meet(kind)
@@ -75,11 +77,8 @@ def read_item(thing: Any, key: Any, site: int) -> Any:
         if is_done_by_c(kind, "__getitem__"):
             return operate(thing, site, operator.getitem, thing, key)
         return thing[key]
-    if found is kind:
-        if session.current.ident != get_ident() or use_alone(thing, site, False):
-            return thing[key]
-    elif found is UNKNOWN:
-        found = containers.family_of(kind)
+    if found is kind and (session.current.ident != get_ident() or use_alone(thing, site, False)):
+        return thing[key]
     if changing.any:
         read_classes((thing,), site)
     if found not in METHODS or not containers.is_built_in(kind, "__getitem__"):

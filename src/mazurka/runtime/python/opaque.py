@@ -84,9 +84,14 @@ def part_of_opaque(thing: Any) -> Part:
     """Describe an access to an object whose state only C code sees."""
     if issubclass(type(thing), C_DATA):
         thing = root_in_memory(thing)
+    meet_older(thing)
+    return thing, None, How.CHANGE, None
+
+
+def meet_older(thing: Any) -> None:
+    """Note that C code may change what it keeps of an object, if that is older than the run."""
     if names.is_older(thing) and session.current.ident == get_ident():
         session.current.do_aside(older_in_c.meet, thing)
-    return thing, None, How.CHANGE, None
 
 
 def parts_of_opaque(thing: Any) -> list[Part]:

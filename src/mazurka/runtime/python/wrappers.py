@@ -33,7 +33,9 @@ from typing import Any, Final
 
 from mazurka.runtime.core.insides import (
     ancestors,
+    attributes,
     is_of_c,
+    is_standing_for_another,
     module_of,
     names_in_class,
     qualified_name,
@@ -42,7 +44,7 @@ from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.attributes import COMPUTED
 from mazurka.runtime.python.catalogue import CONTAINERS
 from mazurka.runtime.python.containers import parts_of
-from mazurka.runtime.python.opaque import hides_state, part_of_opaque, parts_of_itself
+from mazurka.runtime.python.opaque import hides_state, meet_older, part_of_opaque, parts_of_itself
 from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.kept_by_c import HEADER, POINTER, memory_of
@@ -57,9 +59,7 @@ def is_wrapper(kind: type) -> bool:
     """Tell whether objects of a type are wrappers of C code."""
     found = _wrapping.get(kind)
     if found is None:
-        found = _wrapping[kind] = hides_state(kind) and any(
-            "__wrapped__" in names_in_class(base) and is_of_c(base) for base in ancestors(kind)
-        )
+        found = _wrapping[kind] = hides_state(kind) and is_standing_for_another(kind)
     return found
 
 
@@ -131,6 +131,7 @@ def use_wrapper(
         parts = [part_of_opaque(thing), *parts_of_itself(thing, How.CHANGE)[1:]]
         parts += parts_of(kept, How.CHANGE)
         return perform_in_turns(parts, site, function, *arguments, **named)
+    meet_older(thing)
     before = [memory_of(one) for one in (thing, *kept)]
     try:
         parts = [*parts_of_itself(thing, How.READ_ALL), *parts_of(kept)]
@@ -143,5 +144,6 @@ def use_wrapper(
 
 def _containers_of(thing: Any) -> list[Any]:
     """Find the containers that a wrapper keeps for itself, such as a cache of results."""
-    own = getattr(type(thing), "__dictoffset__", 0) and object.__getattribute__(thing, "__dict__")
+    space_of = attributes(type(thing))
+    own = None if space_of is None else space_of(thing)
     return [one for one in get_referents(thing) if type(one) in CONTAINERS and one is not own]

@@ -4,7 +4,8 @@ An older object whose state only C code sees is copied when a run first comes to
 memory, a buffer, an arithmetic context, the position of an iterator.  After the run that is put
 back.  Of other objects the memory is compared, with the number of elements and with what they go
 through; where it differs, the next run would begin in another state, and nobody can help it: the
-object is named, and nothing is proved.
+object is named, and nothing is proved.  A lazy proxy that a run has filled is emptied (`del
+proxy.__wrapped__`), if then its memory is what it was.
 
 What lies behind pointers in the memory of such an object, and changes without any of this, is not
 noticed: rows of a table of an extension module, for instance.
@@ -21,11 +22,24 @@ from contextvars import Context, ContextVar, Token
 from functools import partial
 from gc import get_referents
 from itertools import count
-from types import AsyncGeneratorType, CoroutineType, GeneratorType, WrapperDescriptorType
+from types import (
+    AsyncGeneratorType,
+    CoroutineType,
+    GeneratorType,
+    GetSetDescriptorType,
+    WrapperDescriptorType,
+)
 from typing import Any, Final, NamedTuple, TypeAlias
 from weakref import CallableProxyType, ProxyType, ref
 
-from mazurka.runtime.core.insides import ancestors, module_of, names_in_class, qualified_name
+from mazurka.runtime.core.insides import (
+    WRAPPED,
+    ancestors,
+    is_standing_for_another,
+    module_of,
+    names_in_class,
+    qualified_name,
+)
 from mazurka.runtime.sharing.older_caches import CACHED, read_entries
 
 HEADER: Final = object.__basicsize__
@@ -133,6 +147,21 @@ def _read_memory(thing: Any, depth: int = DEPTH) -> Any:
     return found
 
 
+def _read_own_memory(thing: Any) -> Any:
+    """Read what a wrapper refers to; what it is asked for, its length, too, it would pass on, and a
+    lazy one would make what it stands for."""
+    return memory_of(thing)
+
+
+def _forget_wrapped(thing: Any, state: Any) -> None:
+    """Let a lazy wrapper make what it stands for anew, if it can."""
+    for base in ancestors(type(thing)):
+        wrapped = names_in_class(base).get(WRAPPED)
+        if type(wrapped) is GetSetDescriptorType:
+            wrapped.__delete__(thing)
+            return
+
+
 def _read_size(thing: Any) -> Any:
     return thing.cache_info().currsize
 
@@ -176,6 +205,8 @@ def _find_access(thing: Any) -> StateAccess | None:
         return None
     if kind is CACHED:
         return None if read_entries(thing) is not None else StateAccess(_read_size)
+    if is_standing_for_another(kind):
+        return StateAccess(_read_own_memory, _forget_wrapped)
     if issubclass(kind, (io.StringIO, io.BytesIO)):
         return StateAccess(_read_text, _write_text)
     if issubclass(kind, io.IOBase):

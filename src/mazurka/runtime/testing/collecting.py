@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from mazurka.errors import MazurkaError
@@ -105,16 +105,20 @@ def collect(target: str) -> list[Found]:
 
 
 def collect_tests(module: ModuleType, path: str) -> Iterator[Found]:
-    """Collect tests in the order in which the file defines them."""
+    """Collect tests in the order in which the file defines them.
+
+    Values are asked for nothing, not even for their class (`isinstance` does so): a lazy proxy of
+    the module would make what it stands for, and no execution would be the first to use it.
+    """
     for name, value in list(vars(module).items()):
-        if inspect.isclass(value) and value.__module__ == module.__name__:
+        if issubclass(type(value), type) and value.__module__ == module.__name__:
             yield from collect_methods(value, f"{path}::{name}")
         elif is_test(name, value) and value.__module__ == module.__name__:
             yield collect_function(value, f"{path}::{name}")
 
 
 def is_test(name: str, value: Any) -> bool:
-    return inspect.isfunction(value) and (
+    return type(value) is FunctionType and (
         name.startswith("test") or find_decorated(value) is not None
     )
 
