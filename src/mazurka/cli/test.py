@@ -211,6 +211,16 @@ def silent() -> Iterator[None]:
         yield
 
 
+def skip(found: Any, reason: object) -> Result:
+    """Make the result of a test that is not run."""
+    from mazurka.report.answer import INCONCLUSIVE
+    from mazurka.runtime.exploring.exploration import SKIPPED, describe_skipped
+    from mazurka.runtime.story.result import Result
+
+    scope = describe_skipped(reason)
+    return Result(input=found.test.name, verdict=INCONCLUSIVE, scope=scope, limits=(SKIPPED,))
+
+
 def explore_one(
     found: Any,
     given: dict[str, Any],
@@ -218,18 +228,15 @@ def explore_one(
     cluster: ClusterRequest | None = None,
 ) -> Result:
     """Explore a test; its time begins now, or at `since`."""
-    from mazurka.report.answer import ERROR, INCONCLUSIVE
+    from mazurka.report.answer import ERROR
     from mazurka.runtime.exploring.entry import conclude_interrupted, explore_test
     from mazurka.runtime.exploring.options import ExploreOptions, override_options
     from mazurka.runtime.exploring.progress import ExplorationProgress
     from mazurka.runtime.story.result import Result
-
-    def skip(reason: object) -> Result:
-        scope = f"skipped: {reason}".rstrip(": ")
-        return Result(input=found.test.name, verdict=INCONCLUSIVE, scope=scope, limits=("skipped",))
+    from mazurka.runtime.testing.decorator import skip_exceptions
 
     if found.skipped is not None:
-        return skip(found.skipped)
+        return skip(found, found.skipped)
     if found.problem is not None:
         return Result(input=found.test.name, verdict=ERROR, error=found.problem)
     progress = ExplorationProgress()
@@ -247,8 +254,8 @@ def explore_one(
         if progress.last is None:
             raise
         return conclude_interrupted(found.test, options, progress.last)
-    except found.test.propagate as skipped:
-        return skip(skipped)
+    except tuple(skip_exceptions()) as skipped:  # the set-up of a class
+        return skip(found, skipped)
     finally:
         progress.clear()
 

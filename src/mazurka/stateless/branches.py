@@ -266,6 +266,7 @@ class BranchLeader(ABC, Generic[AnyFound]):
         for result in self.counted():
             found = result.explored
             whole.executions += found.executions
+            whole.skipped += found.skipped
             whole.runs += found.runs
             whole.abandoned += found.abandoned
             whole.steps += found.steps

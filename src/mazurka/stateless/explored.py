@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from mazurka.errors import MazurkaError
-from mazurka.stateless.runs import Failed
+from mazurka.stateless.runs import Ended, Failed
 
 TIME = "time"
 PROCESSOR_TIME = "processor time"
@@ -115,6 +116,9 @@ class Explored:
     """The first of each sort: by kind, message and place."""
     levels: list[Level] = field(default_factory=list)
     limits: tuple[str, ...] = ()
+    skipped: Counter[str] = field(default_factory=Counter)
+    """How many of the executions have ended themselves early, by what they say (`Ended.skipped`).
+    They are executions without a failure of their own."""
     left_out: bool = False
     """Whether early timeouts have been left out anywhere (`RunOptions.early_timeouts`)."""
     seconds: float = 0.0
@@ -141,6 +145,12 @@ class Explored:
     def add(self, failing: Failing) -> None:
         if self.is_new(failing.failed):
             self.failures.append(failing)
+
+    def count_execution(self, end: Ended) -> None:
+        """Count a terminal execution."""
+        self.executions += 1
+        if end.skipped is not None:
+            self.skipped[end.skipped] += 1
 
     def limit(self, message: str) -> None:
         self.limits = tuple(dict.fromkeys((*self.limits, message)))

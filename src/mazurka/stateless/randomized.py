@@ -101,7 +101,8 @@ class RandomSchedules(Decider):
             raise self._error
         explored = self.explored
         explored.runs += 1
-        explored.executions += not explored.limits
+        if not explored.limits:
+            explored.count_execution(end)
         explored.steps += len(self.schedule)
         explored.depth = max(explored.depth, len(self.schedule))
         for failed in end.failures:

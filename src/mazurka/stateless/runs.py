@@ -210,6 +210,8 @@ class Ended:
     """Where the threads stand at the end; None for those that have ended."""
     limit: str | None = None
     """Why the run, and with it the search, cannot come to an end."""
+    skipped: str | None = None
+    """What a test says that ends itself early without failing: `skip: not on this system`."""
 
 
 class Runnable(Protocol):

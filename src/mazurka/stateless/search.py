@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Sequence
 from typing import ClassVar, Generic, TypeVar
 
@@ -110,6 +111,7 @@ class Search(Decider, Generic[AnyNode]):
     def restart(self) -> bool:
         """Begin a level with a new bound; False if nothing is left to be seen within it."""
         self.explored.executions = 0
+        self.explored.skipped = Counter()
         return True
 
     def is_exhaustive(self) -> bool:
@@ -219,7 +221,7 @@ class Search(Decider, Generic[AnyNode]):
         elif end.limit is not None:
             explored.limit(end.limit)
         else:
-            explored.executions += 1
+            explored.count_execution(end)
             self.note_end(end)
         self.note_failures(end)
 

@@ -6,7 +6,8 @@ import concurrent.futures.thread as pool
 import re
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import AsyncGeneratorType, CoroutineType, FrameType, GeneratorType, TracebackType
 
 from mazurka.runtime.core.assertions import explain_assertion
@@ -72,6 +73,38 @@ class EndlessRunError(ControlError):
                 f" time.sleep in it. If the run does end, allow more: --max-steps {limit // 5}"
             )
         super().__init__(text)
+
+
+@dataclass(frozen=True)
+class Skip:
+    """How an execution has ended itself without failing, by `pytest.skip` for example."""
+
+    error: BaseException
+    """Without its traceback, which would keep the objects of the run alive."""
+    verb: str
+    reason: str
+    file: str | None
+    line: int | None
+
+    @property
+    def text(self) -> str:
+        """`skip: not on this system`."""
+        return f"{self.verb}: {self.reason}" if self.reason else self.verb
+
+
+def describe_skip(error: BaseException, verbs: Mapping[type[BaseException], str]) -> Skip:
+    """Describe an exception that is no failure; it lets go of the run."""
+    where = _innermost(error.__traceback__)
+    verb = next(verb for kind, verb in verbs.items() if isinstance(error, kind))
+    error.__traceback__ = error.__context__ = error.__cause__ = None
+    reason = " ".join(_ADDRESS.sub("", _text_of(error)).split())
+    return Skip(
+        error,
+        verb,
+        reason,
+        file=where.filename if where else None,
+        line=where.lineno if where else None,
+    )
 
 
 def describe_exception(error: BaseException, number: int, label: str) -> Failed:
@@ -146,12 +179,23 @@ def _of_the_user(trace: TracebackType | None, since: int = 0) -> list[traceback.
     `unittest` and pytest mark the frames of their assertions, which say nothing about the test.
     """
     shown = []
-    frames = list(zip(traceback.walk_tb(trace), _summaries(trace), strict=True))
-    for (frame, _), summary in frames[since:]:
+    frames = list(traceback.walk_tb(trace))
+    for number, ((frame, _), summary) in enumerate(zip(frames, _summaries(trace), strict=True)):
         hides = "__unittest" in frame.f_globals or frame.f_locals.get("__tracebackhide__") is True
+        hides = hides or number < since or _is_entrance(frames[number + 1 : number + 2])
         if not (hides or is_plumbing_file(summary.filename)):
             shown.append(summary)
     return shown
+
+
+def _is_entrance(following: Sequence[tuple[FrameType, int]]) -> bool:
+    """Whether the next frame is that of a trap: then the function begins anew behind it."""
+    code = following[0][0].f_code if following else None
+    return code is not None and code.co_qualname == TRAP and is_own_file(code.co_filename)
+
+
+TRAP = "Trap.__call__"
+"""What functions lead to that are called under control for the first time (`rewrite.traps`)."""
 
 
 def where_stands(frame: FrameType | None) -> tuple[str, int] | None:

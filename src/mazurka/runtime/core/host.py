@@ -6,12 +6,12 @@ it through this protocol only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from mazurka.runtime.core.failures import UnrunTestError
+from mazurka.runtime.core.failures import Skip, UnrunTestError
 from mazurka.runtime.core.interruptions import Interrupter
 from mazurka.runtime.core.operations import Object
 from mazurka.runtime.core.patches import Patches
@@ -32,13 +32,16 @@ class ControlSettings:
     """When no run may go on any more, by `time.perf_counter`."""
     virtual_time: bool = True
     """`time.sleep` and the clocks follow the schedule instead of the world."""
-    skips: Callable[[], tuple[type[BaseException], ...]] = tuple
-    """Returns the exceptions by which the test says that it is not to be run."""
+    skips: Callable[[], Mapping[type[BaseException], str]] = dict
+    """Returns the exceptions by which an execution ends itself without failing, each with a verb
+    for that."""
+    ends: Callable[[], tuple[type[BaseException], ...]] = tuple
+    """Returns the exceptions by which the test ends the whole session."""
 
     @property
     def propagate(self) -> tuple[type[BaseException], ...]:
         """Exceptions of the test that end the exploration, and reach the caller as they are."""
-        return (KeyboardInterrupt, UnrunTestError, *self.skips())
+        return (KeyboardInterrupt, UnrunTestError, *self.ends())
 
 
 class KeepsChanges(Protocol):
@@ -59,6 +62,8 @@ class Host(Protocol):
     """Whether the program is known to look at the list of its threads."""
     leashed: bool
     """Whether daemons are known to go on for ever (`core.daemons`)."""
+    first_skip: Skip | None
+    """How the first execution that skips has said so."""
     interruption: Interrupter | None
     """What is to happen in the middle of the code of some thread, if anything."""
     excepthook: Callable[..., object]

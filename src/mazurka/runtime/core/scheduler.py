@@ -318,6 +318,17 @@ class Scheduler:
         self.failures.append(failures.describe_exception(error, task.number, task.life.label))
         self.ident = ident
 
+    def _skip(self, error: BaseException) -> None:
+        """Note that the test ends this execution without failing; its other threads go on."""
+        if self.over:
+            return
+        assert self.program is not None
+        self.ident, ident = 0, self.ident
+        skip = failures.describe_skip(error, self.program.settings.skips())
+        self.ended.skipped = skip.text
+        self.program.first_skip = self.program.first_skip or skip
+        self.ident = ident
+
     def do_aside(self, action: Callable[..., Any], *arguments: Any) -> Any:
         """Let the running thread do something that is not the program's doing: what it enters
         meanwhile is not observed."""
@@ -376,6 +387,9 @@ class Scheduler:
             self.ended.abandoned = True
             if not self.over:
                 self.conclude()
+        except tuple(self.program.settings.skips()) as error:
+            self._skip(error)
+            main.daemon = True
         except BaseException as error:
             self.fail(main, error)
             main.daemon = True  # what it left behind is no finding of its own

@@ -8,6 +8,7 @@ from dataclasses import replace
 from mazurka.report.answer import ERROR, HOLDS, VIOLATED
 from mazurka.runtime.core.interruptions import LeaveAt
 from mazurka.runtime.exploring.exploration import Exploration
+from mazurka.runtime.exploring.guard import describe_end
 from mazurka.runtime.exploring.observed_program import ObservedProgram
 from mazurka.runtime.exploring.options import ExploreOptions, Test
 from mazurka.runtime.exploring.races import RaceChecked
@@ -83,7 +84,7 @@ def replay_test(test: Test, options: ExploreOptions, token: Token) -> Result:
             result.story = story
             result.scope = "the recorded schedule, replayed"
             return
-        instead = story.ended.failures[0].message if story.ended.failures else "it passes"
+        instead = describe_end(story.ended)
         result.scope = f"the recorded schedule, replayed: the failure does not occur, {instead}"
 
     Exploration(test, options, result).control(conduct)

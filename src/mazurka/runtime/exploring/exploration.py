@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import linecache
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
@@ -12,7 +12,7 @@ from typing import ClassVar
 from mazurka.errors import InternalError, MazurkaError
 from mazurka.report.answer import ERROR, HOLDS, INCONCLUSIVE, UNOBSERVED, UNSOUND, VIOLATED
 from mazurka.report.words import counted
-from mazurka.runtime.core.failures import ControlError
+from mazurka.runtime.core.failures import ControlError, Skip
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.interruptions import LeaveAt
 from mazurka.runtime.core.sites import shown_path
@@ -107,9 +107,13 @@ class Exploration:
         """How often the search had begun anew when the test was seen to do the same again."""
         self._searched = 0
         """How many runs there had been when the last search began; 0 if none was cut short."""
+        self._first_skip: Skip | None = None
+        self._concluded = Explored()
+        """The search that the verdict is about."""
 
     def run(self) -> None:
         self.control(self.conduct)
+        self.tell_skips()
 
     # -- the program under control -----------------------------------------------------------
 
@@ -150,6 +154,7 @@ class Exploration:
             virtual_time=options.virtual_time,
             max_steps=max(options.max_steps * 10, 100_000),
             skips=self.test.skips,
+            ends=self.test.ends,
         )
 
     # -- the search --------------------------------------------------------------------------
@@ -168,6 +173,7 @@ class Exploration:
         checked = self.check_races(program)
         self._searched = program.runs
         explored = self.search_observed(program, checked)
+        self._first_skip = program.real.first_skip
         if program.restarts != self._checked_after and not explored.limits:
             self._searched = 0  # what this shows has cost no search
             self.check_repeated(program)
@@ -323,6 +329,7 @@ class Exploration:
     ) -> None:
         """Fill in the verdict, its scope, and what it cost."""
         result, options = self.result, self.options
+        self._concluded = explored
         is_left_out = named_modules(options.leave_out)
         unobserved_code = [one for one in unobserved_code if not is_left_out(one, "")]
         result.limits = explored.limits
@@ -348,6 +355,23 @@ class Exploration:
             result.verdict, explored, options, result.not_observed, unobserved_code
         )
 
+    def tell_skips(self) -> None:
+        """Say how many executions skip, if none fails; where all do, the test is skipped.
+
+        That all do is not known where a limit has ended the search that nobody has set.
+        """
+        result, explored = self.result, self._concluded
+        if not explored.skipped or result.verdict in (VIOLATED, ERROR):
+            return
+        is_over = explored.complete or self.options.is_limited
+        if explored.skipped.total() == explored.executions and is_over:
+            result.skip = self._first_skip
+            result.verdict, result.limits = INCONCLUSIVE, (SKIPPED,)
+            assert result.skip is not None
+            result.scope = describe_skipped(result.skip.reason, result.skip.verb)
+        else:
+            result.notes += tuple(describe_skips(explored))
+
     def conclude_late(self) -> None:
         """Say that the time was over before there was anything to tell."""
         result, started = self.result, self.started
@@ -358,6 +382,26 @@ class Exploration:
             "nothing is known: the time limit was hit while the first executions showed what the"
             " threads share"
         )
+
+
+SKIPPED = "skipped"
+"""The limit of a test that is not to be run."""
+MOST_REASONS = 3
+
+
+def describe_skipped(reason: object, verb: str = "skip") -> str:
+    """Say that a whole test is skipped, or expected to fail, and why."""
+    return f"{'skipped' if verb == 'skip' else verb}: {reason}".rstrip(": ")
+
+
+def describe_skips(explored: Explored) -> Iterator[str]:
+    """Say how many executions skip, and why."""
+    counts = (+explored.skipped).most_common()
+    for text, count in counts[:MOST_REASONS]:
+        yield f"{count:,} of {counted(explored.executions, 'execution')} {text}"
+    others = sum(count for _, count in counts[MOST_REASONS:])
+    if others:
+        yield f"{others:,} of {counted(explored.executions, 'execution')} skip for other reasons"
 
 
 def is_too_large(explored: Explored) -> bool:

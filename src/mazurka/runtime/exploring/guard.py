@@ -255,6 +255,16 @@ class Trial:
         return [step.site for step in self.steps]
 
 
+SKIPS = "it skips"
+
+
+def describe_end(ended: Ended) -> str:
+    """Say how a run has ended."""
+    if ended.failures:
+        return ended.failures[0].message
+    return "it passes" if ended.skipped is None else f"{SKIPS} ({ended.skipped})"
+
+
 class TrialRecorder(Decider):
     """Writes down the steps of a run that follows a schedule, and is not preempted after that."""
 
@@ -286,6 +296,8 @@ class TrialRecorder(Decider):
 
     def finish(self, ended: Ended) -> Trial:
         found = [(failed.kind, failed.message) for failed in ended.failures]
+        if ended.skipped is not None:
+            found.append(("skip", SKIPS))  # what it says may differ
         place = next(((f.file, f.line) for f in ended.failures if f.file and f.line), None)
         at = SourceLine(*place, "", linecache.getline(*place).strip()) if place else None
         return Trial(self._steps, found, self._values.changes, self._values.ended, at)

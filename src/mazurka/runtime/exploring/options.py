@@ -191,13 +191,11 @@ class Test:
     """`tests/test_bank.py::test_transfer`, as a token holds it."""
     function: Callable[..., object]
     """The user's function, whose module is observed."""
-    skips: Callable[[], tuple[type[BaseException], ...]] = tuple
-    """What gives the exceptions of the test that are no failures, but say that it is not to be run;
-    asked when there is one, since the test may import what defines them."""
-
-    @property
-    def propagate(self) -> tuple[type[BaseException], ...]:
-        return self.skips()
+    skips: Callable[[], Mapping[type[BaseException], str]] = dict
+    """What gives the exceptions of the test that are no failures, but end an execution, each with a
+    verb; asked when there is one, since the test may import what defines them."""
+    ends: Callable[[], tuple[type[BaseException], ...]] = tuple
+    """What gives the exceptions that end the whole session."""
 
     @property
     def place(self) -> tuple[str | None, int | None]:

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from mazurka.runtime.core import daemons, spinning
 from mazurka.runtime.core.collection import collection
-from mazurka.runtime.core.failures import ControlError
+from mazurka.runtime.core.failures import ControlError, Skip
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.interruptions import Interrupter
 from mazurka.runtime.core.names import UNLABELLED
@@ -61,6 +61,7 @@ class RealProgram:
         """Whether it looks at the list of its threads."""
         self.leashed = False
         """Whether daemons are known to go on for ever (`runtime.core.daemons`)."""
+        self.first_skip: Skip | None = None
         self.interruption: Interrupter | None = None
         self.undo = Patches()
 

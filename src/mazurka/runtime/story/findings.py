@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mazurka.report.answer import Answer
+from mazurka.runtime.core.failures import Skip
 from mazurka.runtime.core.sites import SourceLine, shown_path
 from mazurka.runtime.story.failure import ThreadFailure
 from mazurka.runtime.story.story import Story
@@ -37,6 +38,8 @@ class Findings(Answer):
     replay_options: str = ""
     """What `mazurka replay` needs besides the token."""
     not_observed: tuple[str, ...] = ()
+    skip: Skip | None = None
+    """How the first execution has skipped, if all have."""
     left_out: tuple[str, ...] = ()
     """What the user does not want to be observed."""
 

@@ -230,7 +230,7 @@ class ExplorationReport(Prose):
         elif self.is_first():
             self.print_line(FIRST, "dim")
             self.print_blank()
-        if result.verdict != "error":
+        if result.verdict != "error" and result.strategy:  # otherwise nothing has run
             self.print_line(self.describe_statistics())
 
     def is_first(self) -> bool:

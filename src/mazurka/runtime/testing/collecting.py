@@ -20,21 +20,17 @@ from mazurka.runtime.exploring.options import (
 )
 from mazurka.runtime.exploring.tokens import make_portable
 from mazurka.runtime.testing.configuration import ConfigurationError, read_project
-from mazurka.runtime.testing.decorator import is_case, refuse_coroutines, run_case
+from mazurka.runtime.testing.decorator import (
+    is_case,
+    refuse_coroutines,
+    run_case,
+    skip_exceptions,
+)
 from mazurka.runtime.testing.importing import CollectionError, load_tests
 from mazurka.runtime.testing.mark import find_decorated
 
 if TYPE_CHECKING:
     import unittest
-
-
-def skip_exceptions() -> tuple[type[BaseException], ...]:
-    """Return the exceptions by which a test says that it is not to be run."""
-    unittest, pytest = sys.modules.get("unittest"), sys.modules.get("pytest")
-    return (
-        *([unittest.SkipTest] if unittest is not None else []),
-        *([pytest.skip.Exception] if pytest is not None else []),
-    )
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,17 @@ def is_case(kind: type) -> bool:
     return unittest is not None and issubclass(kind, unittest.TestCase)
 
 
+def skip_exceptions() -> Mapping[type[BaseException], str]:
+    """Return the exceptions by which a test ends an execution without failing, with verbs."""
+    unittest, pytest = sys.modules.get("unittest"), sys.modules.get("pytest")
+    found: dict[type[BaseException], str] = {}
+    if unittest is not None:
+        found[unittest.SkipTest] = "skip"
+    if pytest is not None:
+        found |= {pytest.skip.Exception: "skip", pytest.xfail.Exception: "xfail"}
+    return found
+
+
 def is_case_method(args: tuple[Any, ...]) -> bool:
     """Whether the arguments are those of a method of a test case."""
     return bool(args) and is_case(type(args[0]))
@@ -53,7 +64,7 @@ def bind_arguments(
 def run_case(
     case: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """Do what `TestCase.run` does, and raise the first exception.
+    """Do what `TestCase.run` does, and raise the first exception, failures before skips.
 
     As there, `tearDown` and each clean-up run whatever the parts before them have raised, but
     `tearDown` only after a `setUp` that has not.
@@ -84,7 +95,8 @@ def run_case(
         if runs_loop:
             case._tearDownAsyncioRunner()
     if errors:
-        raise errors[0]
+        skips = tuple(skip_exceptions())
+        raise next((error for error in errors if not isinstance(error, skips)), errors[0])
     return returned
 
 
@@ -109,7 +121,7 @@ def name_test(function: Callable[..., Any]) -> str:
 
 def make_test(function: Callable[..., Any], body: Callable[[], Any]) -> Test:
     """The test that a function is, with a body that needs no arguments."""
-    return Test(body=body, name=name_test(function), function=function)
+    return Test(body=body, name=name_test(function), function=function, skips=skip_exceptions)
 
 
 def refuse_coroutines(function: Callable[..., Any]) -> None:
@@ -124,7 +136,10 @@ def refuse_coroutines(function: Callable[..., Any]) -> None:
 
 
 def raise_failure(result: Result, options: ExploreOptions) -> Result:
-    """Raise where a test fails, or where a limit has ended its exploration that nobody has set."""
+    """Raise where a test fails, where a limit has ended its exploration that nobody has set, or
+    where every execution skips."""
+    if result.skip is not None:
+        raise result.skip.error
     failed = result.verdict in (VIOLATED, ERROR) or UNOBSERVED in result.limits
     if failed or (result.verdict == INCONCLUSIVE and not options.is_limited):
         raise ExplorationFailure(result) from None

@@ -65,6 +65,7 @@ class Algorithm2(GraphSearch):
         self.without_bounds = False
 
     def restart(self) -> bool:
+        skipped = self.explored.skipped
         super().restart()
         self.closed, self.open = set(), {}
         bound = math.inf if self.bound is None else self.bound
@@ -75,6 +76,8 @@ class Algorithm2(GraphSearch):
         self.highest = bound
         self.mark(self.terminals)
         self.explored.executions = len(self.terminals)
+        if self.terminals:
+            self.explored.skipped = skipped
         return EMPTY not in self.closed
 
     def needs_no_bounds(self) -> bool:

@@ -23,6 +23,7 @@ import sys
 import threading
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from multiprocessing.connection import Connection, wait
@@ -350,6 +351,7 @@ class Levels:
         explored.abandoned = sum(report.repeated for report in reports)
         explored.steps = sum(report.steps for report in reports)
         explored.depth = max(report.depth for report in reports)
+        explored.skipped = sum((report.skipped for report in reports), Counter[str]())
         explored.left_out |= any(report.left_out for report in reports)
         explored.seconds = time.perf_counter() - self.begun
         for failing in sorted(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -54,6 +55,7 @@ class WorkerReport:
     """Runs in vain, because others had been faster."""
     failures: list[Failing] = field(default_factory=list)
     limits: tuple[str, ...] = ()
+    skipped: Counter[str] = field(default_factory=Counter)
     left_out: bool = False
     not_observed: tuple[str, ...] = ()
     unobserved_code: tuple[str, ...] = ()
@@ -171,6 +173,7 @@ def _search(program: ObservedProgram, search: SharedAlgorithm2) -> WorkerReport:
         repeated=explored.abandoned,
         failures=explored.failures,
         limits=explored.limits,
+        skipped=explored.skipped,
         left_out=explored.left_out,
         not_observed=tuple(program.not_observed),
         unobserved_code=tuple(program.unobserved_code),

@@ -95,8 +95,11 @@ class SharedAlgorithm2(Algorithm2):
         return BoundedSearch.explore(self, bound)
 
     def restart(self) -> bool:
+        skipped = self.explored.skipped
         GraphSearch.restart(self)
         self.explored.executions = len(self.terminals)
+        if self.terminals:
+            self.explored.skipped = skipped
         return EMPTY not in self.closed
 
     def visit(self, states: Sequence[StateHash]) -> None:
@@ -138,7 +141,7 @@ class SharedAlgorithm2(Algorithm2):
         GraphSearch.note_end(self, end)
         state = self.terminals.pop()
         if state in self.closed:
-            self.repeated()
+            self.take_back_run(end)
             return
         if not self.without_bounds:
             self.bounds.here()
@@ -146,15 +149,17 @@ class SharedAlgorithm2(Algorithm2):
                 self.bounds.end_here()
         with self.table.alone():
             if state in self.closed:
-                self.repeated()
+                self.take_back_run(end)
                 return
             self.publish()
             self.terminals.append(state)
             self.visit([state])
 
-    def repeated(self) -> None:
+    def take_back_run(self, end: Ended) -> None:
         """Take back a run whose terminal state another process has visited."""
         self.explored.executions -= 1
+        if end.skipped is not None:
+            self.explored.skipped[end.skipped] -= 1
         self.explored.abandoned += 1
 
     def publish(self) -> None:

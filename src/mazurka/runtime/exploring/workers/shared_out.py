@@ -33,6 +33,7 @@ class SharedOut(Exploration):
         """Explore; False, with a note of the reason, where several processes cannot."""
         try:
             self.run()
+            self.tell_skips()
         except UnshareableError as why:
             self.result.notes = (*self.result.notes, f"explored by one process: {why}")
             return False

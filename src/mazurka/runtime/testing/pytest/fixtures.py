@@ -9,13 +9,10 @@ a method gets a fresh instance.  Fixtures of wider scope are set up once, as alw
 from __future__ import annotations
 
 import sys
-import unittest
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from typing import Any
-
-import pytest
 
 from mazurka.runtime.core.failures import explain_now
 from mazurka.runtime.testing.decorator import run_case
@@ -207,11 +204,3 @@ def is_skipped(item: Any) -> bool:
     """Whether `unittest.skip` stands above the test or its class."""
     holders = (item.obj, item.cls)
     return any(getattr(holder, "__unittest_skip__", False) for holder in holders)
-
-
-NO_FAILURES: tuple[type[BaseException], ...] = (
-    pytest.skip.Exception,
-    pytest.xfail.Exception,
-    pytest.exit.Exception,
-    unittest.SkipTest,
-)

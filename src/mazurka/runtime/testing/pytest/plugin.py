@@ -308,6 +308,8 @@ def explore_threaded(item: Any) -> None:
     except (MazurkaError, TypeError) as error:
         pytest.fail(f"{item.nodeid}: {error}", pytrace=False)
     result = note_found(item, options)
+    if result.skip is not None:
+        raise result.skip.error
     if result.verdict == VIOLATED:
         raise ExplorationFailure(result)
 
@@ -317,10 +319,12 @@ def note_found(item: Any, options: ExploreOptions) -> Result:
     __tracebackhide__ = True
     try:
         result = find_result(item, options)
-    except BaseException as error:  # among others, to skip it
+    except BaseException as error:  # among others, to end the session
         note_error(item, str(error))
         raise
     note_result(item, result)
+    if result.skip is not None:
+        item.stash[SKIPPED_AT] = result.skip.file, result.skip.line
     item.config.stash[RESULTS].append(result)
     return result
 
@@ -331,7 +335,8 @@ def find_result(item: Any, options: ExploreOptions) -> Result:
     from mazurka.runtime.exploring.entry import conclude_interrupted, explore_test, replay_test
     from mazurka.runtime.exploring.options import Test
     from mazurka.runtime.exploring.progress import LastProgress
-    from mazurka.runtime.testing.pytest.fixtures import NO_FAILURES, expose_reachable, make_body
+    from mazurka.runtime.testing.decorator import skip_exceptions
+    from mazurka.runtime.testing.pytest.fixtures import expose_reachable, make_body
     from mazurka.runtime.testing.pytest.state import ItemState
 
     decorated = find_decorated(item.function)
@@ -343,7 +348,8 @@ def find_result(item: Any, options: ExploreOptions) -> Result:
             body=make_body(item, function, state, found),
             name=name_item(item),
             function=function,
-            skips=lambda: NO_FAILURES,
+            skips=skip_exceptions,
+            ends=lambda: (pytest.exit.Exception,),
         )
         if token is not None:
             return replay_test(test, options, token)
@@ -355,6 +361,10 @@ def find_result(item: Any, options: ExploreOptions) -> Result:
                 result = conclude_interrupted(test, options, progress.last)
                 item.config.stash[STOPPED] = describe_stopped(item, result)
             raise
+
+
+SKIPPED_AT = pytest.StashKey[tuple[str | None, int | None]]()
+"""Where a test skips, in all of its executions."""
 
 
 def name_item(item: Any) -> str:
@@ -377,6 +387,10 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Show our report of a failed exploration instead of a traceback through the engine."""
     report = yield
+    if call.when == "call" and report.skipped and type(report.longrepr) is tuple:
+        file, line = item.stash.get(SKIPPED_AT, (None, None))
+        if file is not None and line is not None:
+            report.longrepr = file, line, report.longrepr[2]
     if call.excinfo is not None and report.failed:
         decorator = sys.modules.get("mazurka.runtime.testing.decorator")
         error = call.excinfo.value

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -29,6 +30,8 @@ SEED = "mazurka_seed"
 """The one that says which seed the schedules were drawn from."""
 OUTCOMES = ("passed", "failed", "error", "xfailed", "xpassed")
 """Of tests that have run."""
+NO_FAILURES = ("passed", "skipped", "xfailed")
+"""Of tests of which pytest shows no report."""
 LONGEST = 300
 """How much of an error is told."""
 MOST_LINES = 10
@@ -39,10 +42,11 @@ def note_result(item: pytest.Item, result: Result) -> None:
     """Let the report of a test say what was found."""
     scope = result.scope if result.error is None else " ".join(str(result.error).split())
     told = "; ".join((scope, *(f"note: {note}" for note in result.notes)))
-    item.user_properties.append((EXPLORED, f"{result.verdict}: {told}"))
+    whole = told if result.skip is not None else f"{result.verdict}: {told}"
+    item.user_properties.append((EXPLORED, whole))
     item.user_properties.append((EXECUTIONS, result.executions))
     if result.violation is None and result.error is None:
-        item.add_report_section("call", "mazurka", f"{result.verdict}: {told}\n")
+        item.add_report_section("call", "mazurka", f"{whole}\n")
     if result.seed is not None:
         item.user_properties.append((SEED, result.seed))
     unseen = (*result.not_observed, *result.left_out)
@@ -91,7 +95,8 @@ def summarize(terminal: Any, config: pytest.Config) -> None:
 
 def _count_explored(terminal: Any) -> str:
     """Say in one line what the session has explored; nothing if that was nothing."""
-    reports = [report for name in OUTCOMES for report in terminal.stats.get(name, ())]
+    outcomes = (*OUTCOMES, "skipped")
+    reports = [report for name in outcomes for report in terminal.stats.get(name, ())]
     told = {report.nodeid: read_properties(report) for report in reports}
     found = [one for one in told.values() if EXPLORED in one]
     if not found:
@@ -115,14 +120,21 @@ def _count_explored(terminal: Any) -> str:
     return f"mazurka: {'; '.join(parts)}"
 
 
-WORDS = {"holds": "held", "violated": "violated", "inconclusive": "inconclusive"}
+WORDS = {
+    "holds": "held",
+    "violated": "violated",
+    "inconclusive": "inconclusive",
+    "skipped": "skipped",
+    "xfail": "expected to fail",
+}
 """What the last line calls the verdicts of tests that were explored."""
 
 
 def _list_unexplored(terminal: Any) -> Iterator[str]:
-    """List the tests that have passed, and could not be explored as `--mazurka` wants it."""
-    passed = [(report, read_properties(report)) for report in terminal.stats.get("passed", ())]
-    found = [(report, told) for report, told in passed if told.get(EXPLORED, "")[:6] == "error:"]
+    """List the tests that have not failed, and could not be explored as `--mazurka` wants it."""
+    reports = chain.from_iterable(terminal.stats.get(name, ()) for name in NO_FAILURES)
+    told_of = [(report, read_properties(report)) for report in reports]
+    found = [(report, told) for report, told in told_of if told.get(EXPLORED, "")[:6] == "error:"]
     for report, told in found[:MOST_LINES]:
         yield f"{report.nodeid} not explored: {told[EXPLORED].partition(': ')[2][:LONGEST]}"
     if len(found) > MOST_LINES:
@@ -162,7 +174,7 @@ def _list_given(config: pytest.Config) -> list[str]:
 
 def _list_explored(terminal: Any) -> Iterator[str]:
     """List, with -v, what every explored test has shown."""
-    for report in terminal.stats.get("passed", ()):
+    for report in chain.from_iterable(terminal.stats.get(name, ()) for name in NO_FAILURES):
         told = read_properties(report).get(EXPLORED)
         if told is not None:
             yield f"{report.nodeid}: {told}"
