@@ -10,7 +10,9 @@ _GET: Final = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.c_voi
 _SET: Final = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p)
 _ITEM: Final = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.py_object)
 _LENGTH: Final = ctypes.PYFUNCTYPE(ctypes.c_ssize_t, ctypes.py_object)
-_SLOTS: Final = {"length": 4, "item": 5, "getset": 73}
+_SLOTS: Final = {"length": 4, "item": 5, "members": 72, "getset": 73}
+_OBJECT: Final = 16
+"""Says that a member of an object is a reference, which may be missing."""
 _WRAPPED: Final = object.__basicsize__
 """Where an object refers to what it stands for."""
 
@@ -19,6 +21,13 @@ class _Access(ctypes.Structure):
     _fields_ = (
         ("name", ctypes.c_char_p),
         *((name, ctypes.c_void_p) for name in ("get", "set", "doc", "closure")),
+    )
+
+
+class _Member(ctypes.Structure):
+    _fields_ = (
+        *(("name", ctypes.c_char_p), ("sort", ctypes.c_int), ("offset", ctypes.c_ssize_t)),
+        *(("flags", ctypes.c_int), ("doc", ctypes.c_char_p)),
     )
 
 
@@ -37,17 +46,20 @@ class _Specification(ctypes.Structure):
 
 def make_lazy_type(factory: Any, *, deletable: bool) -> Any:
     """Make a type whose objects stand for what a function makes, and may forget that."""
+    uses: list[str] = []
 
     def wrapped(thing: Any, _: object = None) -> Any:
-        place = ctypes.c_void_p.from_address(id(thing) + _WRAPPED)
-        if not place.value:
+        uses.append("look")  # Python code stands for C code here, and has to show what it does
+        try:
+            return place.__get__(thing)
+        except AttributeError:
             made = factory()
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))
-            place.value = id(made)
-        return ctypes.cast(place, ctypes.py_object).value
+            uses.append("keep")
+            place.__set__(thing, made)
+            return made
 
     def forget(thing: Any, *_: object) -> int:
-        ctypes.c_void_p.from_address(id(thing) + _WRAPPED).value = None
+        place.__delete__(thing)
         return 0
 
     kept = (
@@ -57,17 +69,21 @@ def make_lazy_type(factory: Any, *, deletable: bool) -> Any:
     )
     get, put, item, length = (ctypes.cast(one, ctypes.c_void_p).value for one in kept)
     accesses = (_Access * 2)(_Access(b"__wrapped__", get, put if deletable else None, None, None))
-    slots = (_Slot * 4)(
+    members = (_Member * 2)(_Member(b"place", _OBJECT, _WRAPPED, 0, None))
+    slots = (_Slot * 5)(
         _Slot(_SLOTS["length"], length),
         _Slot(_SLOTS["item"], item),
         _Slot(_SLOTS["getset"], ctypes.addressof(accesses)),
+        _Slot(_SLOTS["members"], ctypes.addressof(members)),
     )
     size = _WRAPPED + ctypes.sizeof(ctypes.c_void_p)
     specification = _Specification(b"lazy.Proxy", size, 0, 0, slots)
     make = ctypes.pythonapi.PyType_FromSpec
     make.restype = ctypes.py_object
     kind = make(ctypes.byref(specification))
-    _KEPT.append((kept, accesses, slots, specification))
+    _KEPT.append((kept, accesses, members, slots, specification))
+    place = kind.place
+    del kind.place  # as C code has it: nobody else finds what an object refers to
     return kind
 
 
