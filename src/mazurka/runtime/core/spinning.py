@@ -31,6 +31,7 @@ from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any, NamedTuple, TypeAlias
 
+from mazurka.runtime.core.frame_variables import read_variables
 from mazurka.runtime.core.operations import Object, Purpose, ReadClock, RealOperation, dial
 from mazurka.runtime.core.sites import BEGIN_ROUND, MARK
 from mazurka.runtime.core.tasks import Task
@@ -254,7 +255,7 @@ def stack_of(frame: FrameType, turns: int) -> StackSnapshot:
         if outer.f_code.co_name in _ROOTS and outer.f_globals["__name__"] == _SCHEDULER:
             break
         # A module's variables are not its thread's own; they are watched as shared ones.
-        own = {} if outer.f_locals is outer.f_globals else dict(outer.f_locals)
+        own = {} if outer.f_locals is outer.f_globals else read_variables(outer)
         found.append(FrameSnapshot(outer, outer.f_lasti, own))
         outer = outer.f_back
     return StackSnapshot(inside, found, turns)

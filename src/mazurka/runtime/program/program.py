@@ -28,7 +28,7 @@ from mazurka.runtime.core.names import UNLABELLED
 from mazurka.runtime.core.operations import Object
 from mazurka.runtime.core.patches import Patches
 from mazurka.runtime.core.scheduler import Scheduler, session
-from mazurka.runtime.core.tasks import Pool, restore_hooks
+from mazurka.runtime.core.tasks import Pool, Unwind, restore_hooks
 from mazurka.runtime.core.thread_locals import ThreadLocals
 from mazurka.runtime.primitives import registry
 from mazurka.runtime.program.existing import Takeover, is_strange
@@ -92,6 +92,7 @@ class RealProgram:
         self.excepthook = threading.excepthook
         self.undo.names(pairs, _is_exempt)
         self._stop_collecting()
+        self._hide_unwinding()
         self.state = ProcessState()  # with what has been changed for the exploration
         self.undo.append(self.state.restore)
 
@@ -99,6 +100,18 @@ class RealProgram:
         """Collect cycles between runs only."""
         collection.pause()
         self.undo.append(collection.resume)
+
+    def _hide_unwinding(self) -> None:
+        """Let nobody hear of it when a thread unwinds in a destructor or a callback, whose
+        exceptions the interpreter reports and ignores."""
+        report = sys.unraisablehook
+
+        def report_others(found: sys.UnraisableHookArgs) -> None:
+            if not issubclass(found.exc_type, Unwind):
+                report(found)
+
+        sys.unraisablehook = report_others
+        self.undo.append(lambda: setattr(sys, "unraisablehook", report))
 
     def __exit__(self, *error: object) -> None:
         self._leave()

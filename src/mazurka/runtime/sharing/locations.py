@@ -32,6 +32,7 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import Any, Final, TypeAlias
 
+from mazurka.runtime.core.frame_variables import read_variables
 from mazurka.runtime.core.moment import PATIENCE, now
 from mazurka.runtime.core.operations import dial
 from mazurka.runtime.core.scheduler import session
@@ -319,7 +320,7 @@ def suspect(site: int) -> None:
     ):
         return  # it has to come to the same place again
     frame = _user_frame(sys._getframe(1))
-    where = (site, frame.f_code, frame.f_lasti, dict(frame.f_locals))
+    where = (site, frame.f_code, frame.f_lasti, read_variables(frame))
     before = now.where
     if now.idle > LIMIT or (
         before is not None and before[:3] == where[:3] and same_values(before[3], where[3])

@@ -18,6 +18,7 @@ from os.path import basename
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
+from mazurka.runtime.core.frame_variables import read_variables
 from mazurka.runtime.core.insides import slots
 from mazurka.runtime.core.names import created
 from mazurka.runtime.core.operations import Object
@@ -208,7 +209,7 @@ def _find_roots(frame: FrameType | None) -> Iterator[Iterator[tuple[str, Any]]]:
     of_test = user_frames(main.ident) if main is not None else []
     for one in (*of_test[::-1], *own):
         if one.f_locals is not one.f_globals:
-            yield _variables(one.f_locals)
+            yield _variables(read_variables(one))
     for one in (*own[:1], *of_test[::-1]):
         yield _variables(one.f_globals)
 

@@ -22,6 +22,7 @@ from sys import getrefcount
 from types import FrameType, FunctionType
 from typing import Any, Final, NamedTuple
 
+from mazurka.runtime.core.frame_variables import read_variables
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.operations import Idle, Purpose
 from mazurka.runtime.core.scheduler import session
@@ -412,7 +413,7 @@ def _watch_rounds(me: Task, site: int) -> None:
         rounds = me.rounds = SpinHistory()
     frame = sys._getframe(2)
     before, oldest = rounds.watched, rounds.oldest_watched
-    at = ManyRounds(site, frame, dict(frame.f_locals), now.count, now.idle, me.turns)
+    at = ManyRounds(site, frame, read_variables(frame), now.count, now.idle, me.turns)
     rounds.watched, rounds.oldest_watched = at, NEVER
     if (
         before is None
