@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -136,6 +137,21 @@ def test_sessions(directory: Path) -> None:
     assert "9 tests explored in " in output
     assert ": 2 held, 5 violated, 1 skipped, 1 expected to fail" in output
     assert "could not be explored" not in output
+
+
+def test_sessions_without_marks(tmp_path: Path) -> None:
+    text = re.sub(" *@pytest.mark.mazurka\n", "", TESTS)
+    (tmp_path / "test_some.py").write_text(text.replace("== [2, 1]", "== [1, 2]"))
+    status, output = run(tmp_path, "-v", "--mazurka", "-k", "not tear_down", "-rs")
+    assert status == 1
+    for name in FAILING[:4]:
+        assert f"test_some.py::{name} FAILED" in output
+    for name in ("test_some_skip", "test_all_skip"):
+        assert f"test_some.py::{name} SKIPPED" in output
+    for name in ("test_some_xfail", "test_all_xfail"):
+        assert f"test_some.py::{name} XFAIL" in output
+    assert "SKIPPED [1] test_some.py:" in output
+    assert ": 2 held, 4 violated, 1 skipped, 1 expected to fail" in output
 
 
 def test_command(directory: Path) -> None:

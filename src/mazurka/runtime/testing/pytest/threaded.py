@@ -1,7 +1,7 @@
 """Tests that start threads: `pytest --mazurka` explores them, and leaves the others alone.
 
 Which tests do is seen when they run.  So each test runs once as always; one that has started a
-thread, by itself or in a fixture of function scope, and has passed, is explored after that.  What
+thread, by itself or in a fixture of function scope, and has not failed, is explored then.  What
 is found is a failure of the test.  That it cannot be explored is none: nobody has asked for this
 test by name.  It is told at the end of the session (`summary`).
 
@@ -65,10 +65,27 @@ def is_candidate(item: pytest.Item) -> bool:
 
 
 def run_then_explore(item: Any, run: Callable[[], None], explore: Callable[[], None]) -> None:
-    """Run a test as always, and then explore it if it has started threads and passed."""
+    """Run a test as always, and then explore it if it has started threads and not failed.
+
+    One that skips here may fail under other schedules; if it does not, it is skipped.
+    """
     __tracebackhide__ = True
+    skipped: BaseException | None = None
     with watch_starts() as found:
-        run()
+        try:
+            run()
+        except SKIPS as error:
+            skipped = error
     started = bool(found) or item.stash.get(STARTED, False)
-    if started and not getattr(item, "_excinfo", None):  # where pytest keeps failures of cases
+    noted = getattr(item, "_excinfo", None) or ()  # where pytest keeps what test cases raise
+    if started and all(isinstance(one.value, SKIPS) for one in noted):
+        if noted:
+            item._excinfo = None  # it would hide a failure
         explore()
+        if noted:
+            item._excinfo = noted
+    if skipped is not None:
+        raise skipped
+
+
+SKIPS = (pytest.skip.Exception, pytest.xfail.Exception)
