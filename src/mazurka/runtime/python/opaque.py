@@ -60,6 +60,7 @@ from mazurka.runtime.sharing.kept_by_c import older_in_c
 from mazurka.runtime.sharing.locations import points, progress
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import known, names, see
+from mazurka.runtime.sharing.older_state import read_variables
 from mazurka.runtime.sharing.places import meet_place
 
 _moving: dict[type, bool] = {}
@@ -124,6 +125,13 @@ def _parts_in_memory(file: Any) -> list[Part]:
 def parts_of_itself(thing: Any, how: How) -> list[Part]:
     """Describe accesses to an object of C code alone, by a field or an attribute of it."""
     return memory_parts(thing, how) or [(thing, None, how, None)]
+
+
+def parts_of_owner_in_c(thing: Any, how: How) -> list[Part]:
+    """Describe accesses of a descriptor of C code to the object whose attribute it computes, and to
+    the containers that this holds: it may keep there what it computes (`self._cache[name]`)."""
+    held = (part_of(value, how) for value in read_variables(thing).values())
+    return [*parts_of_itself(thing, how), *(part for part in held if part is not None)]
 
 
 DEPTH: Final = 3

@@ -114,26 +114,40 @@ def perform_in_turns(
 def compute(
     reading: Sequence[Part],
     changing: Sequence[Part],
+    look: Callable[[], Any],
     site: int,
     action: Callable[..., Any],
     *arguments: Any,
 ) -> Any:
     """Perform an action of C code that looks for a value, and else computes and stores it.
 
-    Looking reads the object.  The value is computed by Python code, or else nobody can come in
-    between; storing it changes the object.  Without a scheduling point nobody sees whether there is
-    Python code, so there the whole action counts as a change.
+    Looking reads the object.  If the value is computed by Python code, others can come in between;
+    storing it changes the object.  Without a scheduling point nobody sees whether there is Python
+    code, so there the whole action counts as a change.  So it does, for the whole exploration, once
+    C code alone has stored something (`look` gives what it may change).
     """
     if session.current.ident != get_ident():
         return action(*arguments)
-    begin = partial(approach_all, changing, site)
+    label = f"C code alone computes {_place_of(site)}"
+    before: list[Any] = []
+
+    def begin() -> list[PendingAccess]:
+        pending = approach_all(reading, site)
+        before.append(look())
+        return pending
 
     def again(_: object) -> list[PendingAccess]:
+        before.clear()
         return approach_all(changing, site)
 
-    if site in points and not now.alone:
-        begin = partial(approach_all, reading, site)
-    return _perform(SplitOperation(begin, again), site, action, *arguments)
+    if site not in points or now.alone or label in learned.moving:
+        whole = SplitOperation(partial(approach_all, changing, site), again)
+        return _perform(whole, site, action, *arguments)
+    try:
+        return _perform(SplitOperation(begin, again), site, action, *arguments)
+    finally:
+        if before and look() != before[-1] and not session.current.over:
+            learned.learn_moving(label)
 
 
 def perform_split(

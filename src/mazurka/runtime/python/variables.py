@@ -37,8 +37,14 @@ from mazurka.runtime.python.catalogue import BUILT_IN
 from mazurka.runtime.python.classes import changing, parts_of_assignment, read_classes
 from mazurka.runtime.python.containers import Part, PendingAccess, approach_all, enter
 from mazurka.runtime.python.library.weak_references import PROXIES, follow_proxy
-from mazurka.runtime.python.opaque import operate, parts_of_itself
-from mazurka.runtime.python.reentry import compute
+from mazurka.runtime.python.opaque import (
+    meet_older,
+    operate,
+    parts_of_itself,
+    parts_of_operands,
+    parts_of_owner_in_c,
+)
+from mazurka.runtime.python.reentry import compute, perform_in_turns
 from mazurka.runtime.python.wrappers import is_field, looks_up_in_c, use_wrapper
 from mazurka.runtime.sharing import locations
 from mazurka.runtime.sharing.accesses import (
@@ -50,6 +56,7 @@ from mazurka.runtime.sharing.accesses import (
     Together,
     Write,
 )
+from mazurka.runtime.sharing.kept_by_c import memory_of
 from mazurka.runtime.sharing.locations import (
     CHANGING_PARTIALS,
     NOBODY,
@@ -59,8 +66,8 @@ from mazurka.runtime.sharing.locations import (
     points,
     suspect,
 )
-from mazurka.runtime.sharing.names import EVERYBODY, Seen, held, known, see
-from mazurka.runtime.sharing.older_state import older_state
+from mazurka.runtime.sharing.names import EVERYBODY, Seen, held, known, names, see
+from mazurka.runtime.sharing.older_state import older_state, read_variables
 
 OPEN: Final = Settled.OPEN
 OWN: Final = Settled.OWN
@@ -187,6 +194,8 @@ def read_attribute(thing: Any, name: str, site: int) -> Any:
     if now.alone:
         if id(thing) in held:  # it is given no name: later runs would name it earlier
             older_state.meet(thing)
+        if (settled.get((type(thing), name)) or _settle(type(thing), name)) is OPEN:
+            _meet_before_others(thing, name)
         return _hold(getattr(thing, name), site)
     seen = known(id(thing))
     if seen is not None:
@@ -227,14 +236,33 @@ def read_attribute(thing: Any, name: str, site: int) -> Any:
     if looks_up_in_c(kind) or is_field(kind, name):
         return _hold(use_wrapper(thing, site, getattr, thing, name), site)
     if is_computed_by_c(kind, name):
-        reading, changes = (parts_of_itself(thing, how) for how in (How.READ_ALL, How.CHANGE))
-        return _hold(compute(reading, changes, site, getattr, thing, name), site)
+        reading, changes = (parts_of_owner_in_c(thing, how) for how in (How.READ_ALL, How.CHANGE))
+        look = partial(_look_at, thing, [part[0] for part in changes])
+        return _hold(compute(reading, changes, look, site, getattr, thing, name), site)
     if (getter := accessor_in_c(kind, name, "fget")) is not None:
         return _call_getter(getter, thing, name, site)
     if kind is partial and name == "keywords":
         learned.learn_moving(CHANGING_PARTIALS)
     touch_attribute(thing, name, site)
     return _hold(getattr(thing, name), site)
+
+
+def _look_at(thing: Any, changed: Sequence[Any]) -> Any:
+    """Give what differs once C code has stored something in one of these objects."""
+    return list(map(id, read_variables(thing).values())), list(map(memory_of, changed))
+
+
+def _meet_before_others(thing: Any, name: str) -> None:
+    """Note what C code may change of an older object when a thread that is alone asks for an
+    attribute that C code finds or computes."""
+    if not names.is_older(thing):
+        return
+    kind = type(thing)
+    if looks_up_in_c(kind) or is_field(kind, name):
+        meet_older(thing)
+    elif is_computed_by_c(kind, name):
+        for part in parts_of_owner_in_c(thing, How.CHANGE):
+            older_state.meet(part[0])
 
 
 def _call_getter(getter: Any, thing: Any, name: str, site: int) -> Any:
@@ -359,8 +387,11 @@ def write_own(
         if changing.any:
             read_classes((thing,), site)
         attributes.note_assigned(thing, name)
-        if looks_up_in_c(kind) or is_field(kind, name) or is_computed_by_c(kind, name):
+        if looks_up_in_c(kind) or is_field(kind, name):
             return operate(thing, site, action, *arguments)
+        if is_computed_by_c(kind, name):
+            parts = [*parts_of_operands((thing,)), *parts_of_owner_in_c(thing, How.CHANGE)[1:]]
+            return perform_in_turns(parts, site, action, *arguments)
         setter = accessor_in_c(kind, name, "fset" if how is How.WRITE else "fdel")
         if setter is not None and action in _COMPUTING:
             return call(setter, site)(*arguments[:1], *arguments[2:])

@@ -208,7 +208,7 @@ class Holding:
         self._is_space = kind is CellType or issubclass(kind, (ModuleType, type))
         self.parts = _dictionaries_of(thing) if kind is FunctionType else ()
         """What else belongs to the object, and is older, too."""
-        self.variables = _read_variables(thing)
+        self.variables = read_variables(thing)
         self.elements = _read_elements(thing)
         self.numbers: Any = Random.getstate(thing) if issubclass(type(thing), Random) else None
         """The state of a generator of random numbers."""
@@ -218,7 +218,7 @@ class Holding:
 
         What is Mazurka's own, or stands for a lock, has been put there for all runs.
         """
-        present, before = _read_variables(thing), self.variables
+        present, before = read_variables(thing), self.variables
         if len(present) == len(before):
             pairs = zip((present, present.values()), (before, before.values()), strict=True)
             if all(all(map(is_, new, old)) for new, old in pairs):
@@ -306,7 +306,8 @@ def _slot_of(thing: Any, name: str) -> MemberDescriptorType | None:
     return None
 
 
-def _read_variables(thing: Any) -> dict[str, Any]:
+def read_variables(thing: Any) -> dict[str, Any]:
+    """Read the variables of an object: of its namespace, and of its slots."""
     found = dict(_space_of(thing))
     kind = type(thing)
     if kind is CellType:

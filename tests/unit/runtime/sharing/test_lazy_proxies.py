@@ -16,7 +16,7 @@ from mazurka.runtime.testing.collecting import collect_tests
 
 SOURCE = """
 import threading
-from tests.unit.runtime.sharing.lazy_proxies import make_lazy_type
+from tests.unit.runtime.sharing.types_of_c import make_lazy_type
 
 loads = []
 def load():

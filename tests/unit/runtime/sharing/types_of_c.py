@@ -1,16 +1,18 @@
-"""A lazy proxy of C code, as extension modules have them: a type that is made by the C interface of
-the interpreter, whose objects make what they stand for when they are first used."""
+"""Types of C code, as extension modules have them, made by the C interface of the interpreter: lazy
+proxies, whose objects make what they stand for when they are first used, and descriptors that keep
+what they give in a dictionary."""
 
 from __future__ import annotations
 
 import ctypes
+from functools import partial
 from typing import Any, Final
 
 _GET: Final = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.c_void_p)
 _SET: Final = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p)
 _ITEM: Final = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.py_object)
 _LENGTH: Final = ctypes.PYFUNCTYPE(ctypes.c_ssize_t, ctypes.py_object)
-_SLOTS: Final = {"length": 4, "item": 5, "members": 72, "getset": 73}
+_SLOTS: Final = {"length": 4, "item": 5, "get": 54, "members": 72, "getset": 73}
 _OBJECT: Final = 16
 """Says that a member of an object is a reference, which may be missing."""
 _WRAPPED: Final = object.__basicsize__
@@ -70,21 +72,33 @@ def make_lazy_type(factory: Any, *, deletable: bool) -> Any:
     get, put, item, length = (ctypes.cast(one, ctypes.c_void_p).value for one in kept)
     accesses = (_Access * 2)(_Access(b"__wrapped__", get, put if deletable else None, None, None))
     members = (_Member * 2)(_Member(b"place", _OBJECT, _WRAPPED, 0, None))
-    slots = (_Slot * 5)(
-        _Slot(_SLOTS["length"], length),
-        _Slot(_SLOTS["item"], item),
-        _Slot(_SLOTS["getset"], ctypes.addressof(accesses)),
-        _Slot(_SLOTS["members"], ctypes.addressof(members)),
-    )
     size = _WRAPPED + ctypes.sizeof(ctypes.c_void_p)
-    specification = _Specification(b"lazy.Proxy", size, 0, 0, slots)
-    make = ctypes.pythonapi.PyType_FromSpec
-    make.restype = ctypes.py_object
-    kind = make(ctypes.byref(specification))
-    _KEPT.append((kept, accesses, members, slots, specification))
+    tables = {"getset": ctypes.addressof(accesses), "members": ctypes.addressof(members)}
+    kind = _make_type(b"lazy.Proxy", size, {"length": length, "item": item, **tables})
+    _KEPT.append((kept, accesses, members))
     place = kind.place
     del kind.place  # as C code has it: nobody else finds what an object refers to
     return kind
+
+
+def make_keeping_descriptor(space: dict[Any, Any]) -> Any:
+    """Make a descriptor that gives the object whose attribute is read, and keeps it in a
+    dictionary; no Python code runs meanwhile."""
+    keep = _ITEM(partial(dict.setdefault, space))
+    _KEPT.append(keep)
+    get = ctypes.cast(keep, ctypes.c_void_p).value
+    return _make_type(b"keeping.Descriptor", object.__basicsize__, {"get": get})()
+
+
+def _make_type(name: bytes, size: int, functions: dict[str, int | None]) -> Any:
+    slots = (_Slot * (len(functions) + 1))(
+        *(_Slot(_SLOTS[slot], function) for slot, function in functions.items())
+    )
+    specification = _Specification(name, size, 0, 0, slots)
+    make = ctypes.pythonapi.PyType_FromSpec
+    make.restype = ctypes.py_object
+    _KEPT.append((slots, specification))
+    return make(ctypes.byref(specification))
 
 
 _KEPT: Final[list[Any]] = []
