@@ -27,6 +27,7 @@ from typing import Any, Final, NamedTuple
 
 from mazurka.runtime.core.patches import bind_as_builtin
 from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.sharing.older_zones import read_zones, write_zones
 
 LOOKS: Final = 3
 """The number of runs after which loggers are looked at only if one of these has changed any; that
@@ -162,6 +163,7 @@ _SETTINGS: Final[dict[str, Setting]] = {
     "collector": Setting(gc.get_threshold, lambda old: gc.set_threshold(*old)),
     "stacks": Setting(threading.stack_size, threading.stack_size),
     "digits": Setting(sys.get_int_max_str_digits, sys.set_int_max_str_digits, True),
+    "time zones": Setting(read_zones, write_zones, True),
     "collecting": Setting(gc.isenabled, lambda old: gc.enable() if old else gc.disable()),
 }
 """What is cheap to look at."""

@@ -43,6 +43,10 @@ def use_setting(function: Callable[..., Any], site: int, /, *arguments: Any, **n
     words = f"{'set' if writes else 'read'} {setting.name}"
     arguments = tuple(handles(arguments, site))
     action = _Change(setting, function) if writes else function
+    if setting.calls:
+        if setting.keeper is not None:
+            older_settings.meet(setting.name, setting.keeper)
+        return perform_in_turns(parts_at([part]), site, function, *arguments, **named)
     values = (*arguments, *named.values())
     if all(is_value(type(value)) or issubclass(type(value), type) for value in values):
         return perform_at([part], site, words, action, *arguments, **named)

@@ -26,6 +26,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from mazurka.runtime.sharing.older_settings import Keeper
+from mazurka.runtime.sharing.older_zones import forget_last_used, read_zones
 from mazurka.runtime.sharing.places import SharedPlace
 
 _Functions = Sequence[Callable[..., Any]]
@@ -45,6 +46,8 @@ class ObservedSetting(NamedTuple):
     is_asked: bool = False
     """Whether functions read it that are called all the time; they do so once a run has shown that
     threads change it (`Learned.moving`)."""
+    calls: bool = False
+    """Whether C code that uses it calls Python code, which others can interrupt."""
     keeper: Keeper | None = None
     """How it is put back after a run; None if it cannot be, or is looked at after each run."""
 
@@ -286,6 +289,12 @@ _SETTINGS: Final[tuple[ObservedSetting, ...]] = (
         _find("_tracemalloc", "is_tracing", "get_traceback_limit", "get_traced_memory"),
         _find("_tracemalloc", "start", "stop", "clear_traces", "reset_peak"),
         keeper=Keeper(_read_tracing, _write_tracing),
+    ),
+    ObservedSetting(
+        "the time zones that are remembered",
+        writing=_find("_zoneinfo", "ZoneInfo"),
+        calls=True,
+        keeper=Keeper(read_zones, forget_last_used),
     ),
 )
 
