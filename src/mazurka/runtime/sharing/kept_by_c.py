@@ -147,19 +147,53 @@ def _read_memory(thing: Any, depth: int = DEPTH) -> Any:
     return found
 
 
-def _read_own_memory(thing: Any) -> Any:
+class _Entries:
+    """A copy of a dictionary, which is equal to others that hold the same objects."""
+
+    def __init__(self, space: dict[Any, Any] | None) -> None:
+        self.space = dict(space or {})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Entries) and self._identities() == other._identities()
+
+    def __hash__(self) -> int:
+        return hash(self._identities())
+
+    def _identities(self) -> tuple[tuple[int, int], ...]:
+        return tuple((id(name), id(value)) for name, value in self.space.items())
+
+
+def _dictionary_of(wrapper: Any) -> dict[Any, Any] | None:
+    """Find the dictionary of a wrapper itself; its `__dict__` may be that of what it stands for."""
+    offset = type(wrapper).__dictoffset__
+    place = ctypes.c_void_p.from_address(id(wrapper) + offset) if offset > 0 else None
+    if place is None or not place.value:
+        return None
+    found: dict[Any, Any] = ctypes.cast(place, ctypes.py_object).value
+    return found
+
+
+def _read_wrapper(thing: Any) -> Any:
     """Read what a wrapper refers to; what it is asked for, its length, too, it would pass on, and a
     lazy one would make what it stands for."""
-    return memory_of(thing)
+    return memory_of(thing), _Entries(_dictionary_of(thing))
 
 
-def _forget_wrapped(thing: Any, state: Any) -> None:
-    """Let a lazy wrapper make what it stands for anew, if it can."""
-    for base in ancestors(type(thing)):
+def _write_wrapper(thing: Any, state: Any) -> None:
+    """Let a lazy wrapper make what it stands for anew, if it can; otherwise all of it stays, since
+    what is in its dictionary may tell that it has been made."""
+    memory, entries = state
+    if type(thing).__dictoffset__ < 0:
+        return  # the interpreter manages the dictionary, and nobody else finds it
+    for base in ancestors(type(thing)) if memory_of(thing) != memory else ():
         wrapped = names_in_class(base).get(WRAPPED)
         if type(wrapped) is GetSetDescriptorType:
             wrapped.__delete__(thing)
-            return
+            break
+    space = _dictionary_of(thing)
+    if space is not None and memory_of(thing) == memory:
+        space.clear()
+        space.update(entries.space)
 
 
 def _read_size(thing: Any) -> Any:
@@ -206,7 +240,7 @@ def _find_access(thing: Any) -> StateAccess | None:
     if kind is CACHED:
         return None if read_entries(thing) is not None else StateAccess(_read_size)
     if is_standing_for_another(kind):
-        return StateAccess(_read_own_memory, _forget_wrapped)
+        return StateAccess(_read_wrapper, _write_wrapper)
     if issubclass(kind, (io.StringIO, io.BytesIO)):
         return StateAccess(_read_text, _write_text)
     if issubclass(kind, io.IOBase):

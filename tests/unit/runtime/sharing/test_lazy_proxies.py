@@ -12,6 +12,7 @@ from tests.unit.runtime.observed_programs import module_of
 
 import mazurka
 from mazurka.runtime.python import expressions
+from mazurka.runtime.sharing.kept_by_c import OlderInC
 from mazurka.runtime.testing.collecting import collect_tests
 
 SOURCE = """
@@ -78,3 +79,15 @@ def test_the_first_item_that_is_read_of_a_type_is_observed(monkeypatch: pytest.M
     row = Row(cursor, (5,))
     assert expressions.read_item(row, 0, 0) == 5
     assert seen == [(row, operator.getitem)]
+
+
+def test_the_dictionary_of_a_wrapper_belongs_to_its_state() -> None:
+    def function() -> None:
+        pass
+
+    wrapper: Any = staticmethod(function)
+    older = OlderInC()
+    older.meet(wrapper)
+    wrapper.is_used = True
+    assert not older.put_back()
+    assert not hasattr(wrapper, "is_used")
