@@ -1,8 +1,9 @@
 """Rewrites the outputs that the documentation shows: `python -m tests.docs.refresh`.
 
 Outputs that are right already stay as they are, and so do the figures of lines in which only these
-differ: measured times do not change at random.  Outputs that leave lines out stay, too; a person
-has to look at them.  Names of pages (`docs/commands.md`) leave the others alone.
+differ: measured times do not change at random.  `--measure` takes these anew, too, on a machine
+with nothing else to do.  Outputs that leave lines out stay; a person has to look at them.  Names of
+pages (`docs/commands.md`) leave the others alone.
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ from tests.docs.pages import (
     run,
 )
 
+MEASURE = "--measure"
 
-def refreshed(page: Path, directory: Path) -> str:
-    """The page's text with its outputs brought up to date."""
+
+def refreshed(page: Path, directory: Path, *, measure: bool) -> str:
+    """The page's text with its outputs brought up to date, and measured anew if asked for."""
     prepare_directory(page, directory)
     lines = page.read_text(encoding="utf-8").splitlines()
     replaced: list[tuple[int, int, list[str]]] = []
@@ -37,8 +40,14 @@ def refreshed(page: Path, directory: Path) -> str:
         content: list[str] = []
         for command in commands(block):
             printed = run(command.text, directory)
-            keep = agrees(command.output, printed) or ELLIPSIS in command.output
-            shown = command.output if keep else keep_measured(command.output, printed)
+            if ELLIPSIS in command.output:
+                shown: Sequence[str] = command.output
+            elif measure:
+                shown = printed
+            elif agrees(command.output, printed):
+                shown = command.output
+            else:
+                shown = keep_measured(command.output, printed)
             content += [f"$ {command.text}", *shown]
         replaced.append((block.line - 1, block.line - 1 + len(block.lines), content))
     for start, end, content in reversed(replaced):
@@ -61,12 +70,13 @@ def take_figures(old: str, new: str) -> str:
     return new
 
 
-def main(names: Sequence[str]) -> None:
+def main(arguments: Sequence[str]) -> None:
+    names = [argument for argument in arguments if argument != MEASURE]
     for page in pages():
         if names and name_of(page) not in names:
             continue
         with tempfile.TemporaryDirectory() as directory:
-            text = refreshed(page, Path(directory))
+            text = refreshed(page, Path(directory), measure=MEASURE in arguments)
         if text != page.read_text(encoding="utf-8"):
             page.write_text(text, encoding="utf-8")
             print(f"{name_of(page)}: rewritten")
