@@ -21,7 +21,7 @@ build(sys.argv[2:])
 LONGEST = 300.0
 """Nobody waits longer for a process: it must have come to harm."""
 left_behind: list[subprocess.Popen[bytes]] = []
-"""Processes that were still compiling when the time was up."""
+"""Processes that were still compiling when the time was up, or for which nobody has waited."""
 
 
 def share_out(costs: Mapping[str, float], most: int) -> list[list[str]]:
@@ -51,6 +51,12 @@ def build_side_by_side(groups: Sequence[Sequence[str]]) -> None:
         for process in running:
             process.kill()
         raise
+
+
+def start_aside(names: Sequence[str]) -> None:
+    """Compile kernels in a process of their own, for which nobody waits now."""
+    with suppress(OSError, ValueError):
+        left_behind.append(start(names))
 
 
 def wait_for_left_behind() -> None:

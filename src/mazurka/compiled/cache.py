@@ -31,7 +31,12 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from mazurka.cache_folder import cache_directory
-from mazurka.compiled.builders import build_side_by_side, share_out, wait_for_left_behind
+from mazurka.compiled.builders import (
+    build_side_by_side,
+    share_out,
+    start_aside,
+    wait_for_left_behind,
+)
 from mazurka.compiled.compiler import GIVE_WAY, compile_kernel, write_kernel
 from mazurka.errors import MazurkaError
 from mazurka.search import Observer
@@ -52,6 +57,7 @@ KERNELS = {
         "nested": 1.0,
     },
     "symbolic": {"operators": 1.5, "cones": 0.8, "simulation": 0.4},
+    "stateless": {"context_bounds": 1.5},
 }
 """The kernels of each engine, and about how many seconds of a processor each takes to compile.
 No two engines have kernels of the same name."""
@@ -65,6 +71,7 @@ MAGIC = b"mazurka kernel 1\n"
 
 _loaded: dict[str, tuple[Any, Callable[[int], int]]] = {}
 _loading = threading.Lock()
+_prepared: set[str] = set()
 
 # What Numba's compiled functions look like from outside: status, result, exception, argument.
 _CONVENTION = ctypes.CFUNCTYPE(
@@ -78,6 +85,24 @@ def kernel(name: str, observer: Observer) -> Callable[[int], int]:
         if name not in _loaded:
             _loaded[name] = _load(*_obtain(name, observer))
         return _loaded[name][1]
+
+
+def find_kernel(name: str) -> Callable[[int], int] | None:
+    """The same, if it has been compiled; None where somebody would have to wait for it."""
+    with _loading:
+        if name not in _loaded:
+            stored = _read(_path(name))
+            if stored is None:
+                return None
+            _loaded[name] = _load(*stored)
+        return _loaded[name][1]
+
+
+def prepare_kernel(name: str) -> None:
+    """Have another process compile a kernel, and do not wait for it.  Nobody does so twice."""
+    if name not in _prepared and _is_writable(cache_directory()):
+        start_aside([name])
+    _prepared.add(name)
 
 
 def _obtain(name: str, observer: Observer) -> tuple[str, bytes]:

@@ -52,8 +52,8 @@ class Algorithm1(GraphSearch):
             raise Exceeded(f"more than {limit:,} states")
         self.closed.add(state)
 
-    def is_within(self, thread: int) -> bool:
-        within = super().is_within(thread)
+    def is_within(self, node: BoundedNode, thread: int, bound: int) -> bool:
+        within = super().is_within(node, thread, bound)
         if not within:
             following = self.graph.next_hash(thread)
             assert following is not None

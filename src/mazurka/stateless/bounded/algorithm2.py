@@ -38,7 +38,7 @@ are left out: then some prefixes are not reached by any schedule, and CB tells w
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from mazurka.errors import InternalError
 from mazurka.stateless.bounded.bounded_search import BoundedNode
@@ -68,6 +68,7 @@ class Algorithm2(GraphSearch):
         skipped = self.explored.skipped
         super().restart()
         self.closed, self.open = set(), {}
+        self.bounds.begin_level(self.open)
         bound = math.inf if self.bound is None else self.bound
         if self.without_bounds or bound < self.highest:
             self.terminals.clear()
@@ -129,14 +130,18 @@ class Algorithm2(GraphSearch):
             if limit is not None and len(self.closed) > limit:
                 raise Exceeded(f"more than {limit:,} states")
             return
-        self.bounds.here()
+        self.bounds.hasten(self.closed, self.open)
+        self.bounds.work_out_here()
         if end.abandoned:
             self.bounds.end_here()
         self.mark([state])  # L5
 
-    def mark(self, states: Iterable[StateHash]) -> None:
+    def mark(self, states: Sequence[StateHash]) -> None:
         """Mark terminal states, and whatever is closed by that, from what is known of them."""
         known, bound = self.bounds.known, NEVER if self.bound is None else self.bound
+        if self.bounds.native is not None:
+            self.closed.update(self.bounds.native.mark(states, bound))
+            return
         closed, left_open = self.closed, self.open
         waiting = list(states)
         while waiting:

@@ -22,7 +22,10 @@ _NEVER: dict[int, int] = {}
 class BoundedNode(Node):
     """A scheduling point, and what it costs to go on from there."""
 
-    __slots__ = ("events", "giving", "hasty", "kept", "order", "rests", "spent", "state", "tried")
+    __slots__ = (
+        *("events", "giving", "hasty", "kept", "least", "order", "rests", "spent", "state"),
+        *("taken", "tried"),
+    )
     events: int
     state: StateHash
     """Used by searches on happens-before graphs: the events so far, and the hash of the state."""
@@ -41,14 +44,19 @@ class BoundedNode(Node):
         """The threads for which to go on is one, whoever was last."""
         self.spent = spent
         """Preemptions on the way here."""
+        self.least = self.taken = 0
+        """Used by searches with CB(s, t): at most so many preemptions has the cheapest run that is
+        the same execution so far, and has the same last step; and after the step chosen here."""
         self.tried = 0
         """How many of `order` need no more looking at."""
 
     def cost(self, thread: int) -> int:
         """Preemptions of the present run, if the thread goes on from here."""
-        if self.kept in (thread, NOBODY) and thread not in self.hasty:
-            return self.spent
-        return self.spent + 1
+        return self.spent + self.adds(thread)
+
+    def adds(self, thread: int) -> int:
+        """1 if it is a preemption that the thread goes on from here, otherwise 0."""
+        return 0 if self.kept in (thread, NOBODY) and thread not in self.hasty else 1
 
 
 class BoundedSearch(Search[BoundedNode]):

@@ -24,18 +24,23 @@ state may then be one that no schedule leads to: `arrivals` has only those t' in
 is in E(s − t'), and a state without any, other than the first one, is not reached: E(s) is empty.
 
 There may be millions of states, so each is a tuple of numbers: it takes little memory, and the
-garbage collector never looks at it twice.
+garbage collector never looks at it twice.  Once there are thousands, the same is done in native
+code on flat arrays (`hasten`, `mazurka.stateless.bounded.native_bounds`); what is here stays the
+reference for it, and the way where threads give way.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from mazurka.stateless.bounded.happens_before import Graph
 from mazurka.stateless.bounded.hashing import StateHash
 from mazurka.stateless.explored import TIME, Allowance, Exceeded
+
+if TYPE_CHECKING:
+    from mazurka.stateless.bounded.native_bounds import NativeBounds
 
 Bounds: TypeAlias = tuple[int, ...]
 """What is known of a state: who can go on, how it is reached, and at which cost.
@@ -54,6 +59,7 @@ Prefix: TypeAlias = tuple[int, StateHash, Sequence[int]]
 """A prefix to be worked out: its events, the hash of the state, and the events of F(s)."""
 
 CHECK_EVERY = 1024
+NATIVE_FROM = 4096
 NEVER = 1 << 60
 """More than anybody allows."""
 FIRST, FIRST_COST, EACH = 4, 6, 3
@@ -104,34 +110,109 @@ class ContextBounds:
     ) -> None:
         self.graph = graph
         self.known: dict[StateHash, Bounds] = {}
-        self.unseen = 0
-        """How many steps lead from known states to states that are not known."""
+        """What has been worked out here; nothing while native code does that."""
+        self.native: NativeBounds | None = None
+        self.native_from = NATIVE_FROM
+        """With how many states native code is worth its start."""
+        self._unseen = 0
+        self._left_open: dict[StateHash, int] = {}
         self.max_states = max_states
         self.deadline = deadline
         self.allowance: Allowance | None = None
         """When the search ends that nobody has given a limit."""
 
+    @property
+    def unseen(self) -> int:
+        """How many steps lead from known states to states that are not known."""
+        return self._unseen if self.native is None else self.native.unseen
+
     def here(self) -> Bounds:
         """The bounds of the state at the graph's cursor, and of all its prefixes."""
+        if (native := self._find_native()) is not None:
+            return native.read(native.here())
         known = self.known.get(self.graph.hash)
         return self._work_out() if known is None else known
 
+    def cost_here(self, thread: int) -> int:
+        """CB(s, t) of the state at the graph's cursor."""
+        if (native := self._find_native()) is not None:
+            return native.cost_of(native.here(), thread)
+        return cost_of(self.here(), thread)
+
+    def work_out_here(self) -> None:
+        """Let the state at the graph's cursor be known, and all its prefixes."""
+        if (native := self._find_native()) is not None:
+            native.here()
+        else:
+            self.here()
+
     def end_here(self) -> None:
         """Nobody goes on from the cursor: the program has given up."""
+        if (native := self._find_native()) is not None:
+            native.end(native.here())
+            return
         enabled, _, *rest = self.here()
-        self.unseen -= enabled.bit_count()
+        self._unseen -= enabled.bit_count()
         self.known[self.graph.hash] = (0, 0, *rest)
 
     def forget(self) -> None:
         self.known.clear()
-        self.unseen = 0
+        self.native = None
+        self._unseen = 0
+
+    # ---- native code
+
+    def hasten(self, closed: Collection[StateHash], left_open: dict[StateHash, int]) -> None:
+        """Go on in native code from now on, if that is worth it and can be had.
+
+        Not to be called during a run, since it may import modules.  States that are closed are
+        handed over, and how many steps are left of the others (`Algorithm2`).
+        """
+        if self.native is not None or len(self.known) < self.native_from:
+            return
+        from mazurka.stateless.bounded.native_bounds import begin_native
+
+        self.native = begin_native(self.graph, self._check, CHECK_EVERY, len(self.known))
+        if self.native is None:
+            self.native_from = 2 * len(self.known)
+            return
+        self.native.take_over(self.known, self._unseen, closed, left_open)
+        self.known.clear()
+        left_open.clear()
+        self._left_open = left_open
+
+    def begin_level(self, left_open: dict[StateHash, int]) -> None:
+        """Forget which states are closed; from now on, where Python has to go on, it is told here
+        how many steps are left of the others."""
+        self._left_open = left_open
+        if self.native is not None:
+            self.native.begin_level()
+
+    def _find_native(self) -> NativeBounds | None:
+        """Return the native code, if the present run can be worked on there; otherwise take
+        everything back from it."""
+        native = self.native
+        if native is not None and not native.fits():
+            self.native = None
+            self.native_from = NEVER
+            self._unseen = native.unseen
+            self.known, left_open = native.give_back()
+            self._left_open.update(left_open)
+            return None
+        return native
+
+    def get(self, state: StateHash) -> Bounds:
+        """What is known of a state."""
+        if self.native is not None:
+            return self.native.read(self.native.find(state))
+        return self.known[state]
 
     def find_cheapest(self) -> tuple[tuple[int, ...], int]:
         """The schedule with the fewest preemptions that leads to the cursor, and their number."""
         graph, taken = self.graph, list[int]()
         least = least_cost(self.here())
         following = -1
-        while count_arrivals(bounds := self.known[graph.hash]):
+        while count_arrivals(bounds := self.get(graph.hash)):
             _, stays, _ = graph.enabled()
             early = following >= 0 and bounds[1] >> following & 1
             costs = [
@@ -222,7 +303,7 @@ class ContextBounds:
                     costs[~found[place - 2]] = cost
             known[state] = tuple(found + costs)
             unseen += able.bit_count() - len(frontier)
-        self.unseen += unseen
+        self._unseen += unseen
 
     def _add_slowly(self, here: int, state: StateHash, frontier: Sequence[int]) -> None:
         """Work out the bounds of a prefix in which threads may give way."""
@@ -248,7 +329,7 @@ class ContextBounds:
         if hasty:
             self._raise_hasty(costs, hasty, min(found[2::EACH], default=0) + 1)
         known[state] = (able, hasty, others, FIRST + len(found), *found, *costs)
-        self.unseen += able.bit_count() - len(frontier)
+        self._unseen += able.bit_count() - len(frontier)
 
     def _reached(self, state: StateHash, frontier: Sequence[int]) -> list[int]:
         """The events of those t' in F(s) for which t' is in E(s − t')."""

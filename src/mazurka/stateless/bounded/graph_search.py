@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from mazurka.errors import InternalError
 from mazurka.stateless.bounded.bounded_search import BoundedNode, BoundedSearch
-from mazurka.stateless.bounded.context_bound import ContextBounds, cost_of
+from mazurka.stateless.bounded.context_bound import ContextBounds
 from mazurka.stateless.bounded.hashing import EMPTY, StateHash
 from mazurka.stateless.bounded.lives import LifeGraph, LivesMatter
 from mazurka.stateless.bounded.recording import Touched
@@ -76,6 +76,8 @@ class GraphSearch(BoundedSearch):
             events = graph.schedule  # who took the last step took the last one that is an event
             node = self.enter(pending, enabled, events[-1] if events else NOBODY)
             node.events = len(events)
+            nodes = self.nodes
+            node.least = nodes[-2].taken if len(nodes) > 1 else 0
             thread = self.choose(node)
             if thread == NOBODY:
                 raise Abandon
@@ -119,17 +121,26 @@ class GraphSearch(BoundedSearch):
                 )
             action = graph.action(thread, touched)
             if graph.hash ^ action not in self.closed and (
-                bound is None or node.cost(thread) <= bound or self.is_within(thread)
+                bound is None or self.is_within(node, thread, bound)
             ):
                 self._action, self._touched = action, touched
                 return thread
             node.tried += 1
         return NOBODY
 
-    def is_within(self, thread: int) -> bool:
-        """CB(s, t) ≤ csb, where the present run, which does not keep to the bound, does not show
-        it."""
-        return self.bound is None or cost_of(self.bounds.here(), thread) <= self.bound
+    def is_within(self, node: BoundedNode, thread: int, bound: int) -> bool:
+        """CB(s, t) ≤ csb; then note what is known of it.
+
+        With u for the last step, CB(s, t) ≤ CB(s − u, u) + 1, and the 1 is only there where a
+        switch from u to t is a preemption.  So CB itself, which may be less than what the present
+        run spends, has to be worked out only where this says nothing: at the states to which the
+        search comes back, where it is known.
+        """
+        cost = node.least + node.adds(thread)
+        if cost > bound:
+            cost = self.bounds.cost_here(thread)
+        node.taken = cost
+        return cost <= bound
 
     def take_back(self) -> None:
         self.graph.cut(self.nodes[-1].events)

@@ -85,6 +85,8 @@ class Recording:
         self.awaited: list[int] = []
         """The threads that may have stood where they need an event (`Stand.needs`), of which none
         comes after it that they need, too."""
+        self.kept = 0
+        """How many events have been there since somebody set this to their number."""
         self.begun: list[tuple[int, int]] = []
         """Events that have begun a thread, and which."""
         # By thread: its events, and where it stood before each of them and stands now.
@@ -331,6 +333,8 @@ class Recording:
 
     def cut(self, count: int) -> None:
         """Forget all steps but so many; the cursor goes to the new end."""
+        if count < self.kept:
+            self.kept = count
         self._moved = -1
         self.slips.clear()
         if self.replaced:
