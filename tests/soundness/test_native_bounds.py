@@ -12,9 +12,15 @@ import pytest
 
 from mazurka.compiled.cache import kernel
 from mazurka.search import Silent
-from mazurka.stateless.bounded import context_bound, native_bounds
+from mazurka.stateless.bounded import native_bounds
 from mazurka.stateless.bounded.algorithm2 import Algorithm2
-from mazurka.stateless.bounded.context_bound import NEVER, Bounds, arrivals, cost_of
+from mazurka.stateless.bounded.context_bound import (
+    NEVER,
+    Bounds,
+    ContextBounds,
+    arrivals,
+    cost_of,
+)
 from mazurka.stateless.bounded.hashing import StateHash
 from mazurka.stateless.explored import RunOptions
 from tests.soundness.amounts import shares
@@ -38,7 +44,7 @@ def compiled() -> None:
 def begin(program: Simulated, *, native: bool, silently: bool) -> Algorithm2:
     """A search whose second execution is the first to be worked on in native code, or none is."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(context_bound, "NATIVE_FROM", 1 if native else NEVER)
+        patched.setattr(ContextBounds, "usual_native_from", 1 if native else NEVER)
         search = Algorithm2(program, ALL)
         search.begin_anew(silently=silently)
     return search

@@ -69,7 +69,7 @@ MOST_BUILDERS = 3
 """With more processes each compiles again what the kernels share."""
 MAGIC = b"mazurka kernel 1\n"
 
-_loaded: dict[str, tuple[Any, Callable[[int], int]]] = {}
+_loaded: dict[str, tuple[Any, Kernel]] = {}
 _loading = threading.Lock()
 _prepared: set[str] = set()
 
@@ -87,15 +87,16 @@ def kernel(name: str, observer: Observer) -> Callable[[int], int]:
         return _loaded[name][1]
 
 
-def find_kernel(name: str) -> Callable[[int], int] | None:
-    """The same, if it has been compiled; None where somebody would have to wait for it."""
+def bind_kernel(name: str, address: int) -> Callable[[], int] | None:
+    """The same with its argument, for one thread at a time; None where it has not been compiled,
+    and somebody would have to wait for it."""
     with _loading:
         if name not in _loaded:
             stored = _read(_path(name))
             if stored is None:
                 return None
             _loaded[name] = _load(*stored)
-        return _loaded[name][1]
+        return _loaded[name][1].bind(address)
 
 
 def prepare_kernel(name: str) -> None:
@@ -230,23 +231,37 @@ def _compile(name: str) -> tuple[str, bytes]:
     return compile_kernel(module_of(name), _machine())
 
 
-def _load(symbol: str, code: bytes) -> tuple[Any, Callable[[int], int]]:
+def _load(symbol: str, code: bytes) -> tuple[Any, Kernel]:
+    """Return a kernel, and LLVM's engine, which has to stay."""
     if sys.platform == "win32":
         yielding = ctypes.windll.kernel32.SwitchToThread
         llvm.add_symbol(GIVE_WAY, ctypes.cast(yielding, ctypes.c_void_p).value)
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    native = _CONVENTION(engine.get_function_address(symbol))
+    return engine, Kernel(_CONVENTION(engine.get_function_address(symbol)))
 
-    def run(address: int) -> int:
-        result = ctypes.c_int64()
-        failure = ctypes.c_void_p()
-        status = native(ctypes.byref(result), ctypes.byref(failure), address)
-        assert status == 0, "kernels raise nothing"
-        return result.value
 
-    return engine, run
+class Kernel:
+    """The function `run` of a kernel module."""
+
+    def __init__(self, native: Callable[..., int]) -> None:
+        self._native = native
+
+    def __call__(self, address: int) -> int:
+        return self.bind(address)()
+
+    def bind(self, address: int) -> Callable[[], int]:
+        """Return the kernel with its argument; one thread at a time may call it."""
+        native, result, failure = self._native, ctypes.c_int64(), ctypes.c_void_p()
+        arguments = ctypes.byref(result), ctypes.byref(failure), ctypes.c_int64(address)
+
+        def run() -> int:
+            status = native(*arguments)
+            assert status == 0, "kernels raise nothing"
+            return result.value
+
+        return run
 
 
 def _write(path: Path, symbol: str, code: bytes) -> bool:

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from mazurka.stateless.bounded.happens_before import Graph
 from mazurka.stateless.bounded.hashing import StateHash
@@ -59,7 +59,8 @@ Prefix: TypeAlias = tuple[int, StateHash, Sequence[int]]
 """A prefix to be worked out: its events, the hash of the state, and the events of F(s)."""
 
 CHECK_EVERY = 1024
-NATIVE_FROM = 4096
+AT_HAND = 256
+"""With how many states native code is worth it where it has been started before."""
 NEVER = 1 << 60
 """More than anybody allows."""
 FIRST, FIRST_COST, EACH = 4, 6, 3
@@ -105,6 +106,9 @@ def count_within(bounds: Bounds, bound: int) -> int:
 class ContextBounds:
     """The bounds of all prefixes of the states that a search has come to."""
 
+    usual_native_from: ClassVar[int] = 4096
+    """With how many states native code is worth its start."""
+
     def __init__(
         self, graph: Graph, max_states: int | None = None, deadline: float | None = None
     ) -> None:
@@ -112,8 +116,7 @@ class ContextBounds:
         self.known: dict[StateHash, Bounds] = {}
         """What has been worked out here; nothing while native code does that."""
         self.native: NativeBounds | None = None
-        self.native_from = NATIVE_FROM
-        """With how many states native code is worth its start."""
+        self.native_from = self.usual_native_from
         self._unseen = 0
         self._left_open: dict[StateHash, int] = {}
         self.max_states = max_states
@@ -176,6 +179,7 @@ class ContextBounds:
         if self.native is None:
             self.native_from = 2 * len(self.known)
             return
+        ContextBounds.usual_native_from = min(self.usual_native_from, AT_HAND)
         self.native.take_over(self.known, self._unseen, closed, left_open)
         self.known.clear()
         left_open.clear()

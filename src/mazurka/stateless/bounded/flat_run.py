@@ -22,6 +22,7 @@ from mazurka.stateless.bounded.recording import Stand, Touched
 WORD = 8
 HASH = 16
 BITS = 64
+MASK = (1 << BITS) - 1
 FIRST_THREADS = 8
 FIRST_OBJECTS = 32
 
@@ -36,6 +37,8 @@ class FlatRun:
         """For how many events, threads and objects there is room."""
         self._state_numbers: list[dict[Hashable, int]] = []
         """By object: its states, numbered as they come."""
+        self._looked_at: set[int] = set()
+        """Objects at which threads look to find out whether they can go on."""
         self._touched: list[Touched] = []
         self._stands: list[list[Stand]] = []
         self._written: list[int] = []
@@ -117,6 +120,8 @@ class FlatRun:
 
     def _encode(self, sets: Sequence[int]) -> bytes:
         size = self._bytes
+        if size == WORD:
+            return array("Q", sets).tobytes()
         return b"".join([events.to_bytes(size, "little") for events in sets])
 
     # ---- what is copied
@@ -137,7 +142,7 @@ class FlatRun:
                 self._copy_stands(thread, line, changed)
         lines = self._encode(graph.lines)
         self._lines[: len(lines)] = lines
-        for number in changed:
+        for number in changed & self._looked_at:
             self._copy_object(number)
         for number in range(self._watched, len(graph.watching)):
             self.watching[number] |= graph.watching[number]
@@ -182,58 +187,67 @@ class FlatRun:
             if old is not new:
                 break
             first += 1
-        for position in range(first, len(line)):
-            stand = line[position]
-            number, known, can = stand.first, 0, 0
+        stands, size = self._stands_at, self._stand_words
+        at = (thread * self._room[0] + first) * size
+        for stand in line[first:]:
             if stand.is_plain:
-                kind = blocks.PLAIN
+                stands[at] = blocks.PLAIN
             elif stand.operation is None:
-                kind = blocks.NEVER
-            elif number >= 0:
-                kind = blocks.LOOKING
-                changed.add(number)
-                known, can = self._answers_of(stand)
+                stands[at] = blocks.NEVER
             else:
-                kind = blocks.ASKING if stand.fixed is None else blocks.NEEDING
-            at = (thread * self._room[0] + position) * self._stand_words
-            needs = array("Q", stand.needs.to_bytes(self._bytes, "little"))
-            record = array("Q", (kind, max(number, 0), known, can)) + needs
-            self._stands_at[at : at + self._stand_words] = memoryview(record)
+                self._copy_stand(at, stand, changed)
+            at += size
         copied[first:] = line[first:]
         self._standing[thread] = bool(line)
+
+    def _copy_stand(self, at: int, stand: Stand, changed: set[int]) -> None:
+        """Copy where a thread stands that may have to wait."""
+        stands, number = self._stands_at, stand.first
+        if number >= 0:
+            stands[at] = blocks.LOOKING
+            stands[at + blocks.STAND_OBJECT] = number
+            self._copy_answers(at, stand)
+            self._looked_at.add(number)
+            changed.add(number)
+        else:
+            stands[at] = blocks.ASKING if stand.fixed is None else blocks.NEEDING
+        needs = stand.needs
+        for word in range(at + blocks.STAND_NEEDS, at + self._stand_words):
+            stands[word] = needs & MASK
+            needs >>= BITS
 
     def _copy_object(self, number: int) -> None:
         """Copy the writes of an object, and the states between them."""
         graph, size = self.graph, self._bytes
         writes = graph.writes[number].to_bytes(size, "little")
         self._writes[number * size : (number + 1) * size] = writes
-        states = [self.number_state(number, state) for state in graph.states[number]]
-        states.append(blocks.MOST_STATES)  # after a last write, where nobody has looked
-        at = number * self._room[0]
-        self._versions[at : at + len(states)] = memoryview(array("Q", states))
+        at, versions = number * self._room[0], self._versions
+        known = self._state_numbers[number]
+        for state in graph.states[number]:
+            found = known.get(state)
+            versions[at] = self._number_state(number, state) if found is None else found
+            at += 1
+        versions[at] = blocks.MOST_STATES  # after a last write, where nobody has looked
 
     # ---- answers of operations
 
-    def number_state(self, number: int, state: Hashable) -> int:
+    def _number_state(self, number: int, state: Hashable) -> int:
         """Return the number of an object's state; MOST_STATES if it has had too many."""
         numbered = self._state_numbers[number]
-        found = numbered.get(state)
-        if found is None:
-            found = len(numbered)
-            if found >= blocks.MOST_STATES:
-                return blocks.MOST_STATES
-            numbered[state] = found
-        return found
+        if len(numbered) < blocks.MOST_STATES:
+            return numbered.setdefault(state, len(numbered))
+        return numbered.get(state, blocks.MOST_STATES)
 
-    def _answers_of(self, stand: Stand) -> tuple[int, int]:
-        """The states for which an answer is known, and those in which the thread can go on."""
+    def _copy_answers(self, at: int, stand: Stand) -> None:
+        """Copy for which states an answer is known, and in which the thread can go on."""
         known = can = 0
         for state, touched in stand.answers.items():
-            if (number := self.number_state(stand.first, state)) < blocks.MOST_STATES:
+            if (number := self._number_state(stand.first, state)) < blocks.MOST_STATES:
                 known |= 1 << number
                 if touched is not None:
                     can |= 1 << number
-        return known, can
+        self._stands_at[at + blocks.STAND_KNOWN] = known
+        self._stands_at[at + blocks.STAND_CAN] = can
 
     def ask(self) -> None:
         """Ask an operation whether its thread can go on, at the prefix where the kernel stopped."""
@@ -247,11 +261,9 @@ class FlatRun:
         number = stand.first
         if number >= 0:
             state = graph.states[number][(here & graph.writes[number]).bit_count()]
-            if state in stand.answers and self.number_state(number, state) < blocks.MOST_STATES:
+            if state in stand.answers and self._number_state(number, state) < blocks.MOST_STATES:
                 at = (thread * self._room[0] + position) * self._stand_words
-                answers = array("Q", self._answers_of(stand))
-                place = at + blocks.STAND_KNOWN
-                self._stands_at[place : place + 2] = memoryview(answers)
+                self._copy_answers(at, stand)
                 return
         block[blocks.ANSWERED] |= bit
         if touched is not None:

@@ -64,15 +64,16 @@ def begin_native(
     if not fits(graph) or sys.byteorder != "little":
         return None
     try:
-        from mazurka.compiled.cache import find_kernel, prepare_kernel
+        from mazurka.compiled.cache import bind_kernel, prepare_kernel
     except (ImportError, OSError):
         return None
-    run = find_kernel(KERNEL)
+    block = Area(blocks.BLOCK_WORDS)
+    run = bind_kernel(KERNEL, block.address)
     if run is None:
         if states >= COMPILED_FROM:
             prepare_kernel(KERNEL)
         return None
-    return NativeBounds(graph, run, check, check_every)
+    return NativeBounds(graph, block, run, check, check_every)
 
 
 class NativeBounds:
@@ -81,14 +82,15 @@ class NativeBounds:
     def __init__(
         self,
         graph: Graph,
-        run: Callable[[int], int],
+        block: Area,
+        run: Callable[[], int],
         check: Callable[[int], None],
         check_every: int,
     ) -> None:
         self.graph = graph
         self._run = run
         self._check = check
-        self._block = Area(blocks.BLOCK_WORDS)
+        self._block = block
         self.numbers = self._block.numbers
         self.numbers[blocks.CHECK_EVERY] = check_every
         self.numbers[blocks.CHECKED] = -1
@@ -270,7 +272,7 @@ class NativeBounds:
 
     def _operate(self, operation: int) -> int:
         self.numbers[blocks.OPERATION] = operation
-        return self._run(self._block.address)
+        return self._run()
 
     def _make_room(self) -> None:
         """Let everything grow that may be too small for what comes next."""
