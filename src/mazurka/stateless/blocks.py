@@ -70,11 +70,18 @@ from __future__ import annotations
     MARKED,            # MARK: hashes of terminal states; then of the states closed, two words each
     MARKED_COUNT,
     WAITING,           # a stack of records for MARK
-) = range(27, 51)  # fmt: skip
-BLOCK_WORDS = 51
+    MARK_ROOM,         # how many states there may be in both
+) = range(27, 52)  # fmt: skip
+BLOCK_WORDS = 52
 
 # Operations.
-FIND, WORK_OUT, MARK, REHASH = range(4)
+(
+    FIND,              # find the record of the state at the cursor
+    WORK_OUT,          # work out the prefix at the cursor, and its own
+    FINISH,            # the same, and mark its state, which is a terminal one
+    MARK,              # mark terminal states
+    REHASH,            # enter all records in a table that is empty
+) = range(5)  # fmt: skip
 
 # What a kernel returns.
 (

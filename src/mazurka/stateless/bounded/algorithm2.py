@@ -131,7 +131,11 @@ class Algorithm2(GraphSearch):
                 raise Exceeded(f"more than {limit:,} states")
             return
         self.bounds.hasten(self.closed, self.open)
-        self.bounds.work_out_here()
+        native = self.bounds.find_native()
+        if native is not None and not end.abandoned:
+            self.closed.update(native.finish(NEVER if self.bound is None else self.bound))
+            return
+        self.bounds.here()
         if end.abandoned:
             self.bounds.end_here()
         self.mark([state])  # L5

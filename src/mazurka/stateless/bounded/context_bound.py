@@ -131,27 +131,20 @@ class ContextBounds:
 
     def here(self) -> Bounds:
         """The bounds of the state at the graph's cursor, and of all its prefixes."""
-        if (native := self._find_native()) is not None:
+        if (native := self.find_native()) is not None:
             return native.read(native.here())
         known = self.known.get(self.graph.hash)
         return self._work_out() if known is None else known
 
     def cost_here(self, thread: int) -> int:
         """CB(s, t) of the state at the graph's cursor."""
-        if (native := self._find_native()) is not None:
+        if (native := self.find_native()) is not None:
             return native.cost_of(native.here(), thread)
         return cost_of(self.here(), thread)
 
-    def work_out_here(self) -> None:
-        """Let the state at the graph's cursor be known, and all its prefixes."""
-        if (native := self._find_native()) is not None:
-            native.here()
-        else:
-            self.here()
-
     def end_here(self) -> None:
         """Nobody goes on from the cursor: the program has given up."""
-        if (native := self._find_native()) is not None:
+        if (native := self.find_native()) is not None:
             native.end(native.here())
             return
         enabled, _, *rest = self.here()
@@ -192,7 +185,7 @@ class ContextBounds:
         if self.native is not None:
             self.native.begin_level()
 
-    def _find_native(self) -> NativeBounds | None:
+    def find_native(self) -> NativeBounds | None:
         """Return the native code, if the present run can be worked on there; otherwise take
         everything back from it."""
         native = self.native

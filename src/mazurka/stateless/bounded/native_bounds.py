@@ -225,14 +225,34 @@ class NativeBounds:
 
     def here(self) -> int:
         """Work out the state at the graph's cursor, and all its prefixes; return its record."""
-        graph, numbers = self.graph, self.numbers
-        if (record := self.find(graph.hash)) >= 0:
-            return record
+        record = self.find(self.graph.hash)
+        if record < 0:
+            self._follow_graph()
+            self._complete(blocks.WORK_OUT)
+            record = self.numbers[blocks.FOUND]
+        return record
+
+    def finish(self, bound: int) -> list[StateHash]:
+        """The same for a terminal state; mark it, and return all that are closed by that."""
+        self._follow_graph()
+        self.numbers[blocks.BOUND] = min(bound, NO_BOUND)
+        self._complete(blocks.FINISH)
+        return self._closed()
+
+    def _follow_graph(self) -> None:
+        """Bring the copy of the run up to date, and let the cursor be where the graph's is."""
+        graph, numbers, words = self.graph, self.numbers, self._block.words
         self._flat.follow()
         self.threads = max(self.threads, len(graph.lines))
+        state = graph.hash
+        words[blocks.CURSOR_LOW], words[blocks.CURSOR_HIGH] = state & MASK, state >> HALF
         numbers[blocks.PHASE] = numbers[blocks.ITEM_COUNT] = 0
         self._count_items()
-        while (result := self._operate(blocks.WORK_OUT)) != blocks.DONE:
+
+    def _complete(self, operation: int) -> None:
+        """Call the kernel until it is done, and do what it needs meanwhile."""
+        numbers = self.numbers
+        while (result := self._operate(operation)) != blocks.DONE:
             if result == blocks.ASK:
                 self._flat.ask()
             elif result == blocks.CHECK:
@@ -243,7 +263,6 @@ class NativeBounds:
                 self._make_room()
             else:
                 raise InternalError("the state in which nothing has happened is not known")
-        return numbers[blocks.FOUND]
 
     # ---- marks
 
@@ -254,18 +273,17 @@ class NativeBounds:
     def mark(self, states: Sequence[StateHash], bound: int) -> list[StateHash]:
         """Mark terminal states, and return all that are closed by that."""
         numbers = self.numbers
-        if self._waiting.length < numbers[blocks.STATES] + len(states):
-            room = 2 * numbers[blocks.STATES] + len(states)
-            self._waiting, self._marked = Area(room), Area(2 * room)
-            numbers[blocks.WAITING] = self._waiting.address
-            numbers[blocks.MARKED] = self._marked.address
-        marked = self._marked.words
-        marked[: 2 * len(states)] = hash_words(states)
+        self._make_room_for_marks(len(states))
+        self._marked.words[: 2 * len(states)] = hash_words(states)
         numbers[blocks.MARKED_COUNT] = len(states)
         numbers[blocks.BOUND] = min(bound, NO_BOUND)
         if self._operate(blocks.MARK) != blocks.DONE:
             raise InternalError("a terminal state is not known")
-        found = marked[: 2 * numbers[blocks.MARKED_COUNT]].tolist()
+        return self._closed()
+
+    def _closed(self) -> list[StateHash]:
+        """The states that the last operation has closed."""
+        found = self._marked.words[: 2 * self.numbers[blocks.MARKED_COUNT]].tolist()
         return [low | high << HALF for low, high in zip(found[::2], found[1::2], strict=True)]
 
     # ---- memory
@@ -288,6 +306,17 @@ class NativeBounds:
             self._items = _copy_to_larger(self._items, self._items.length)
             self._enter()
             self._count_items()
+
+        self._make_room_for_marks(0)
+
+    def _make_room_for_marks(self, states: int) -> None:
+        """Let there be room for marks on all states that are known, and on some more."""
+        numbers = self.numbers
+        if numbers[blocks.MARK_ROOM] < numbers[blocks.STATES] + states:
+            room = numbers[blocks.MARK_ROOM] = 2 * numbers[blocks.STATES] + states
+            self._waiting, self._marked = Area(room), Area(2 * room)
+            numbers[blocks.WAITING] = self._waiting.address
+            numbers[blocks.MARKED] = self._marked.address
 
     def _count_items(self) -> None:
         """Note for how many items there is room; the larger a run, the larger they are."""

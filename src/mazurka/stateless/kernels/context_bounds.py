@@ -461,7 +461,7 @@ def work_out(block: Any) -> Any:
             expand(block, run, known, items, block[blocks.NEXT] * items.size)
             block[blocks.NEXT] += 1
         block[blocks.PHASE] = 2
-    while block[blocks.NEXT] > 0:
+    while block[blocks.PHASE] == 2 and block[blocks.NEXT] > 0:
         states = block[blocks.STATES]
         if states % block[blocks.CHECK_EVERY] == 0 and block[blocks.CHECKED] != states:
             return blocks.CHECK
@@ -497,16 +497,34 @@ def count_within(known: Any, record: Any, bound: Any) -> Any:
 def mark(block: Any) -> Any:
     """Mark terminal states, and whatever is closed by that."""
     known = known_in(block)
-    log = known.log
     marked, waiting = words_at(block[blocks.MARKED]), numbers_at(block[blocks.WAITING])
-    level = np.uint64(block[blocks.LEVEL])
-    bound = np.uint64(block[blocks.BOUND])
-    count = block[blocks.MARKED_COUNT]
-    for number in range(count):
+    for number in range(block[blocks.MARKED_COUNT]):
         record = record_in(known, find_slot(known, marked[2 * number], marked[2 * number + 1]))
         if record < 0 or not is_done(known, record):
             return blocks.MISSING
         waiting[number] = record
+    return close(known, block[blocks.MARKED_COUNT])
+
+
+@compiled
+def finish(block: Any) -> Any:
+    """Work out the prefix at the cursor, and its own, and mark its state."""
+    result = work_out(block)
+    if result != blocks.DONE:
+        return result
+    if block[blocks.MARK_ROOM] < block[blocks.STATES]:
+        return blocks.NO_ROOM
+    numbers_at(block[blocks.WAITING])[0] = block[blocks.FOUND]
+    return close(known_in(block), 1)
+
+
+@compiled
+def close(known: Any, count: Any) -> Any:
+    """Close so many states that are waiting, and whatever has no other step left then."""
+    block, log = known.block, known.log
+    marked, waiting = words_at(block[blocks.MARKED]), numbers_at(block[blocks.WAITING])
+    level = np.uint64(block[blocks.LEVEL])
+    bound = np.uint64(block[blocks.BOUND])
     closed = 0
     while count > 0:
         count -= 1
@@ -542,6 +560,8 @@ def mark(block: Any) -> Any:
 def run(address: Any) -> Any:
     block = numbers_at(address)
     operation = block[blocks.OPERATION]
+    if operation == blocks.FINISH:
+        return np.int64(finish(block))
     if operation == blocks.WORK_OUT:
         return np.int64(work_out(block))
     if operation == blocks.MARK:
