@@ -14,17 +14,15 @@ from pathlib import Path
 
 from mazurka.compiled import cache
 
-KERNELS = cache.SOURCES / "stateful" / "kernels"
-PACKAGE = "mazurka.stateful.kernels"
-PROGRAM = f"""
+PROGRAM = """
 import sys
+from importlib import import_module
 from pathlib import Path
-import {PACKAGE}
 from mazurka.compiled import cache, compiler
-folder = sys.argv[1]
-{PACKAGE}.__path__.append(folder)
-for name in sys.argv[2:]:
-    code = compiler.compile_kernel(f"{PACKAGE}.{{name}}", cache._machine(), quick=True)
+package, folder = sys.argv[1:3]
+import_module(package).__path__.append(folder)
+for name in sys.argv[3:]:
+    code = compiler.compile_kernel(f"{package}.{name}", cache._machine(), quick=True)
     assert cache._write(Path(folder) / name, *code)
 """
 
@@ -37,33 +35,40 @@ class KernelMutant:
     part: str
     text: str
     replacement: str
+    engine: str = "stateful"
+
+    @property
+    def package(self) -> str:
+        return f"mazurka.{self.engine}.kernels"
 
     def write(self, folder: Path, prefix: str) -> str:
         """Write the changed modules; returns the name of the kernel's."""
-        source = _source(self.part)
+        source = self._source(self.part)
         assert source.count(self.text) == 1
         changed = source.replace(self.text, self.replacement)
         if self.part != self.kernel:
             (folder / f"{prefix}_{self.part}.py").write_text(changed, encoding="utf-8")
-            home = f"{PACKAGE}.{self.part}"
-            source = _source(self.kernel)
+            home = f"{self.package}.{self.part}"
+            source = self._source(self.kernel)
             assert f"from {home} import" in source
-            changed = source.replace(home, f"{PACKAGE}.{prefix}_{self.part}")
+            changed = source.replace(home, f"{self.package}.{prefix}_{self.part}")
         name = f"{prefix}_{self.kernel}"
         (folder / f"{name}.py").write_text(changed, encoding="utf-8")
         return name
 
-
-def _source(module: str) -> str:
-    return (KERNELS / f"{module}.py").read_text(encoding="utf-8")
+    def _source(self, module: str) -> str:
+        kernels = cache.SOURCES / self.engine / "kernels"
+        return (kernels / f"{module}.py").read_text(encoding="utf-8")
 
 
 def compile_mutants(
     folder: Path, mutants: Sequence[KernelMutant]
 ) -> dict[KernelMutant, Callable[[int], int]]:
-    """The functions `run` of the changed kernels, as native code."""
+    """The functions `run` of the changed kernels, which belong to one engine, as native code."""
+    (package,) = {mutant.package for mutant in mutants}
     names = [mutant.write(folder, f"mutant{number}") for number, mutant in enumerate(mutants)]
-    subprocess.run([sys.executable, "-c", PROGRAM, str(folder), *names], check=True)
+    command = [sys.executable, "-c", PROGRAM, package, str(folder), *names]
+    subprocess.run(command, check=True)
     found = {}
     for mutant, name in zip(mutants, names, strict=True):
         code = cache._read(folder / name)

@@ -16,7 +16,9 @@ import pytest
 from mazurka.errors import MazurkaError
 from mazurka.stateless.bounded import algorithm2, happens_before
 from mazurka.stateless.bounded.algorithm2 import Algorithm2
-from mazurka.stateless.bounded.context_bound import Bounds, ContextBounds, count_within
+from mazurka.stateless.bounded.bounded_search import BoundedNode
+from mazurka.stateless.bounded.context_bound import NEVER, Bounds, ContextBounds, count_within
+from mazurka.stateless.bounded.graph_search import GraphSearch
 from mazurka.stateless.bounded.happens_before import Graph
 from mazurka.stateless.bounded.hashing import StateHash
 from mazurka.stateless.bounded.recording import Recording, Touched
@@ -38,6 +40,12 @@ ALL = RunOptions(stop_at_first=False, max_steps=60)
 PATIENT = replace(ALL, early_timeouts=False)
 
 able, able_after, action, cut = Graph.able, Graph.able_after, Recording.action, Recording.cut
+
+
+@pytest.fixture(autouse=True)
+def in_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Python work out all bounds: its mutants are to be caught, whatever ran before."""
+    monkeypatch.setattr(ContextBounds, "usual_native_from", NEVER)
 
 
 def programs() -> Iterator[tuple[Simulated, dict[Execution, int]]]:
@@ -164,6 +172,17 @@ def every_prefix_is_reached(
     return frontier, before
 
 
+def switches_are_free(self: BoundedNode, thread: int) -> int:
+    return 0
+
+
+def switches_are_never_worked_out(
+    self: GraphSearch, node: BoundedNode, thread: int, bound: int
+) -> bool:
+    node.taken = node.least + node.adds(thread)
+    return node.taken <= bound
+
+
 def bounds_are_never_needed(self: Algorithm2) -> bool:
     return self.bound is None and not self.terminals
 
@@ -188,6 +207,12 @@ MUTANTS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "who goes on early is as cheap as others": (ContextBounds, "_raise_hasty", haste_is_free),
     "a write does not come after reads": (Recording, "_past_of_reads", reads_order_nothing),
     "actions without versions": (Recording, "action", without_versions),
+    "a switch never leaves the bound": (BoundedNode, "adds", switches_are_free),
+    "what the present run spends is what has to be spent": (
+        GraphSearch,
+        "is_within",
+        switches_are_never_worked_out,
+    ),
     "rests before a cut are forgotten": (Recording, "cut", rests_are_forgotten),
 }
 
