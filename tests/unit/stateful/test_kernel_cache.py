@@ -114,6 +114,29 @@ def test_all_missing_kernels_are_announced_once_and_built_together(
     assert notice.startswith("preparing the engine, first run only (about ")
 
 
+def test_a_kernel_for_which_nobody_waits(
+    builds: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[list[str]] = []
+    monkeypatch.setattr(kernel_cache, "start_aside", started.append)
+    monkeypatch.setattr(kernel_cache, "_prepared", set())
+    address = Area(1).address
+    assert kernel_cache.bind_kernel("store", address) is None
+    for _ in range(2):
+        kernel_cache.prepare_kernel("store")
+    assert started == [["store"]], "it is started once"
+    assert kernel_cache._write(kernel_cache._path("store"), *compiled_store())
+    assert kernel_cache.bind_kernel("store", address) is not None
+    assert builds == []
+
+
+def test_a_kernel_is_compiled_aside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MAZURKA_CACHE_DIR", str(tmp_path))
+    kernel_builders.start_aside(["store"])
+    kernel_builders.wait_for_left_behind()
+    assert kernel_cache._read(kernel_cache._path("store")) is not None
+
+
 def test_every_kernel_is_listed() -> None:
     """A kernel that is not would be compiled on its own, when somebody already waits."""
     for engine, kernels in kernel_cache.KERNELS.items():
