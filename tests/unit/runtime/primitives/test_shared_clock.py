@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 import pytest
 
 import mazurka
+from mazurka.runtime.primitives.clock import align
 
 
 def in_threads(*bodies: Callable[[], object]) -> None:
@@ -476,3 +477,29 @@ def test_registering_for_the_end_may_be_replaced(monkeypatch: pytest.MonkeyPatch
         mazurka.explore(lambda: os.urandom(2) == b"11" or 1 / 0, preemptions=1).verdict == "holds"
     )
     assert not asked
+
+
+# -- microseconds
+
+
+@pytest.mark.parametrize("parts", range(0, 1_000_000, 12_347))
+def test_moments_a_microsecond_apart_are_never_told_as_one(parts: int) -> None:
+    """Whenever the test is run: floats for the time of day are a quarter of that apart."""
+    seconds = align(1_795_000_000 + parts / 1_000_003)
+    moments = [seconds + count * 1e-6 for count in range(60)]
+    assert len({datetime.fromtimestamp(moment) for moment in moments}) == 60
+    assert len({int(moment * 1e6) for moment in moments}) == 60
+    assert len({round(moment * 1e6) for moment in moments}) == 60
+    assert len({round(moment, 6) for moment in moments}) == 60
+
+
+def looks_by_the_microsecond() -> None:
+    looks: list[int] = []
+    in_threads(lambda: looks.append(time.time_ns()), lambda: looks.append(time.time_ns()))
+    first, then = looks
+    assert first % 1000 == then % 1000 == 0
+    assert first != then
+
+
+def test_clocks_begin_at_a_whole_microsecond() -> None:
+    assert verdicts(looks_by_the_microsecond, 1) == ["holds"]
