@@ -9,11 +9,12 @@ import pytest
 
 from mazurka import explore
 from mazurka.runtime.primitives.event import EventModel
+from mazurka.runtime.sharing import older_state as module_of_older_state
 from mazurka.runtime.sharing.kept_by_c import OlderInC
 from mazurka.runtime.sharing.older_state import Holding, OlderState
 from mazurka.runtime.sharing.older_whole import OlderWhole
 from tests.unit.runtime.observed_programs import module_of
-from tests.unit.runtime.sharing import test_put_back
+from tests.unit.runtime.sharing import test_captured, test_put_back
 from tests.unit.runtime.sharing.test_older_state import LAZY
 
 put_back = Holding.put_back
@@ -87,3 +88,19 @@ def test_what_is_not_put_back_is_noticed(
     monkeypatch.setattr(*NOT_PUT_BACK[way], nothing_happens)
     module = module_of(tmp_path, test_put_back.SOURCE)
     assert test_put_back.explore(module, "check_then_act", way).verdict != "violated"
+
+
+CAPTURED: dict[str, tuple[Any, str, Any]] = {
+    "closure": (OlderState, "hold_captured", nothing_happens),
+    "method": (module_of_older_state, "find_captured", lambda things: ()),
+}
+"""By the way to a cache in a module that is never entered (`test_captured`): the step that is left
+out."""
+
+
+@pytest.mark.parametrize("way", CAPTURED)
+def test_a_race_in_what_functions_hold_is_missed_without(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(*CAPTURED[way])
+    assert test_captured.verdict_of(tmp_path, way, beside=True) != "violated"

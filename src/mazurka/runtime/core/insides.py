@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import (
     BuiltinFunctionType,
     ClassMethodDescriptorType,
+    FunctionType,
     GetSetDescriptorType,
     MemberDescriptorType,
     MethodDescriptorType,
@@ -113,10 +114,12 @@ def is_machinery(thing: Any) -> bool:
 
 
 def _package_of(thing: Any) -> str:
-    """Return the package of a module, of a class, or of the class of an object."""
+    """Return the package of a module, of a function, of a class, or of the class of an object."""
     kind = type(thing)
     if issubclass(kind, ModuleType):
         name = names_in(thing).get("__name__")
+    elif kind is FunctionType:
+        name = dict.get(thing.__globals__, "__name__")
     else:
         name = module_of(thing if issubclass(kind, type) else kind)
     return name.partition(".")[0] if type(name) is str else ""

@@ -198,7 +198,10 @@ class ObservedCode(Rewriter):
         self._observe_library(used)
         if spaces:
             find = self._find_closed if on_demand else self._find_functions
-            for function in find(spaces):
+            functions = find(spaces)
+            if on_demand:  # no thread has run any of these before
+                older_state.hold_captured(functions)
+            for function in functions:
                 self._observe_function(function, spaces[id(function.__globals__)][1])
             self._observe_classes(by_name, used)
             self._observe_borrowed(by_name)

@@ -107,7 +107,7 @@ class Names:
         self.objects: dict[int, Seen] = {}
         self._counts: dict[int, int] = {}
         self._pinned: dict[int, tuple[Any, str]] = {}
-        self._own: set[int] = set()
+        self._own = older_state.own
         """The identities of those to which only the test leads."""
         self.memories: set[int] = set()
         """The identities of those that exempt modules fill (`exempt.find_memories`)."""

@@ -32,11 +32,10 @@ from array import array
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from gc import get_referents
+from itertools import chain
 from operator import is_
 from types import (
     CellType,
-    FunctionType,
     GetSetDescriptorType,
     MemberDescriptorType,
     ModuleType,
@@ -53,6 +52,7 @@ from mazurka.runtime.core.insides import (
     names_in_class,
     slots,
 )
+from mazurka.runtime.sharing.captured import find_captured
 from mazurka.runtime.sharing.kept_by_c import older_in_c
 from mazurka.runtime.sharing.older_caches import CACHED, is_same, put_entries_back, read_entries
 
@@ -77,6 +77,8 @@ class OlderState:
         """By identity: those that the present run has met."""
         self.held: set[int] = set()
         """The identities of what these objects and modules held: that is older, too."""
+        self.own: set[int] = set()
+        """The identities of what the test itself captures."""
         self._kept: list[Any] = []
         """Keeps alive what modules held."""
         self._passing: list[Any] = []
@@ -115,6 +117,13 @@ class OlderState:
     def hold(self, module: ModuleType) -> None:
         """Note that what a module holds is older than the runs."""
         values = list(names_in(module).values())
+        self._kept.append(values)
+        self.held.update(map(id, values))
+
+    def hold_captured(self, functions: Iterable[Any]) -> None:
+        """Note that what functions hold is older than the runs: code that calls one of them does
+        not show it first."""
+        values = [part for part in find_captured(functions) if id(part) not in self.own]
         self._kept.append(values)
         self.held.update(map(id, values))
 
@@ -206,10 +215,11 @@ class Holding:
     def __init__(self, thing: Any) -> None:
         kind = type(thing)
         self._is_space = kind is CellType or issubclass(kind, (ModuleType, type))
-        self.parts = _dictionaries_of(thing) if kind is FunctionType else ()
-        """What else belongs to the object, and is older, too."""
         self.variables = read_variables(thing)
         self.elements = _read_elements(thing)
+        elements = () if issubclass(kind, _BUFFERS) else self.elements or ()
+        self.parts = find_captured(chain((thing,), self.variables.values(), *elements))
+        """What else belongs to the object, and is older, too."""
         self.numbers: Any = Random.getstate(thing) if issubclass(type(thing), Random) else None
         """The state of a generator of random numbers."""
 
@@ -287,15 +297,6 @@ def _space_of(thing: Any) -> Mapping[str, Any]:
     get = attributes(kind)
     found = None if get is None else get(thing)
     return found if type(found) is dict else {}
-
-
-def _dictionaries_of(function: FunctionType) -> tuple[Any, ...]:
-    """The dictionaries of a function that belong to it alone, and the cells that it captures."""
-    spaces: Any = function
-    shared = (id(spaces.__globals__), id(spaces.__builtins__))
-    found = [part for part in get_referents(function) if type(part) is dict]
-    own = [part for part in found if id(part) not in shared]
-    return (*own, *(function.__closure__ or ()))
 
 
 def _slot_of(thing: Any, name: str) -> MemberDescriptorType | None:
