@@ -17,7 +17,7 @@ import pytest
 from observed_programs import module_of
 
 import mazurka
-from mazurka.report.answer import HOLDS, INCONCLUSIVE
+from mazurka.report.answer import HOLDS, INCONCLUSIVE, VIOLATED
 from mazurka.runtime.story.result import Result
 
 HEAD = """
@@ -114,3 +114,41 @@ def test_registries_and_settings_come_back(tmp_path: Path) -> None:
 def _dump(kind: type) -> set[object]:
     found: set[object] = __import__("_abc")._get_dump(kind)[0]
     return found
+
+
+ASKED = """
+import abc, threading
+class Asking(abc.ABCMeta):
+    def __instancecheck__(cls, thing):
+        return abc.ABCMeta.__instancecheck__(cls, thing)
+    def __subclasscheck__(cls, kind):
+        return abc.ABCMeta.__subclasscheck__(cls, kind)
+class Base(metaclass=Asking):
+    pass
+class Derived(Base):
+    pass
+class Other:
+    pass
+def run(*bodies):
+    threads = [threading.Thread(target=body) for body in bodies]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+def asked():
+    found = []
+    one = Derived()
+    run(lambda: found.append(isinstance(one, Base)), lambda: found.append(isinstance(4, Base)))
+    assert sorted(found) == [False, True]
+def registered():
+    found = []
+    run(lambda: found.append(isinstance(Other(), Base)), lambda: abc.ABCMeta.register(Base, Other))
+    assert found == [True]
+"""
+
+
+@pytest.mark.parametrize(("name", "verdict"), [("asked", HOLDS), ("registered", VIOLATED)])
+def test_a_metaclass_may_pass_on_what_it_is_asked(name: str, verdict: str, tmp_path: Path) -> None:
+    """Before, `ABCMeta.__instancecheck__(kind, thing)` raised an error of Mazurka's own."""
+    program = getattr(module_of(tmp_path, ASKED), name)
+    assert mazurka.explore(program, preemptions=2).verdict == verdict

@@ -10,7 +10,7 @@ from __future__ import annotations
 from _thread import get_ident
 from abc import ABCMeta
 from collections.abc import Callable
-from types import BuiltinFunctionType
+from types import BuiltinFunctionType, MethodType
 from typing import Any, Final
 
 from mazurka.runtime.core.moment import now
@@ -63,8 +63,12 @@ _ABSTRACT: Final = "the registry of abstract classes"
 
 @performs(CallEffect.ASKS_CLASS)
 def ask_class(function: Any, site: int, /, *arguments: Any) -> Any:
-    """`isinstance(thing, kind)`, `issubclass(one, kind)`, `kind.__instancecheck__(thing)`"""
-    kinds = arguments[-1:] if type(function) is BuiltinFunctionType else (function.__self__,)
+    """`isinstance(thing, kind)`, `kind.__instancecheck__(thing)`,
+    `ABCMeta.__subclasscheck__(kind, one)`"""
+    if type(function) is MethodType:
+        kinds: tuple[Any, ...] = (function.__self__,)
+    else:
+        kinds = arguments[-1:] if type(function) is BuiltinFunctionType else arguments[:1]
     if _ABSTRACT not in learned.moving or not _is_abstract(kinds):
         return function(*arguments)
     progress()
