@@ -26,6 +26,7 @@ from mazurka.runtime.python import opaque
 from mazurka.runtime.python.catalogue import NONE, PLAIN
 from mazurka.runtime.python.containers import Part, PendingAccess, approach_all, family_of, perform
 from mazurka.runtime.python.opaque import (
+    READER,
     go_through,
     is_gone_through_by_c,
     is_iterator,
@@ -212,7 +213,7 @@ LONE_INSIDE: Final = _variable()
 def step_through(value: Any, site: int) -> Any:
     """Prepare a value that is no container for C code that goes through it: `[*value]`."""
     kind = type(value)
-    if kind is GeneratorType:
+    if kind is GeneratorType or kind is READER:
         return Stepped(value, site)
     if is_iterator(value):
         return perform(part_of_opaque(value), site, itself, value)
@@ -261,6 +262,7 @@ def show_generators(
     changed: list[Any] = []
     for value in arguments:
         is_shown = type(value) is GeneratorType and not is_lone(getrefcount(value), value)
+        is_shown = is_shown or type(value) is READER
         changed.append(Stepped(value, site) if is_shown else value)
     for index in range(len(changed))[sources]:
         value = changed[index]

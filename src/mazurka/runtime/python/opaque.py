@@ -18,6 +18,8 @@ context that a thread begins with belongs to it alone, so there both touch nothi
 
 from __future__ import annotations
 
+from _csv import Error as CSVError
+from _csv import reader as csv_reader
 from _thread import get_ident
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -53,7 +55,7 @@ from mazurka.runtime.python.foreign_memory import memory_parts
 from mazurka.runtime.python.library.counters import is_older_counter, older_counters
 from mazurka.runtime.python.places.files import FILES, parts_of_file
 from mazurka.runtime.python.places.settings import READ_BY_OBJECTS
-from mazurka.runtime.python.reentry import perform_in_turns
+from mazurka.runtime.python.reentry import perform_exclusively, perform_in_turns
 from mazurka.runtime.python.rewriter import at_present
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.kept_by_c import older_in_c
@@ -362,9 +364,19 @@ def perform_step(function: Callable[..., Any], site: int, /, items: Any, *argume
         return perform(part_of_opaque(items), site, older_counters.step, items)
     if _is_modelled(kind) and not issubclass(kind, FILES):
         return perform(part_of_opaque(items), site, function, *arguments)
-    return perform_in_turns(parts_of_opaque(items), site, function, *arguments)
+    parts = parts_of_opaque(items)
+    if kind is READER and session.current.ident == get_ident():
+        seen = see(items)
+        if seen.entered is None:
+            seen.entered = set()
+        return perform_exclusively(
+            parts, seen.entered, _ADVANCED, site, function, items, *arguments
+        )
+    return perform_in_turns(parts, site, function, *arguments)
 
 
+READER: Final = type(csv_reader(()))
+_ADVANCED: Final = CSVError("another thread is inside of this csv reader: CPython may crash")
 RUNNING: Final = ValueError("generator already executing")
 AWAITED: Final = ValueError("coroutine already executing")
 

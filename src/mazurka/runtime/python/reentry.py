@@ -111,6 +111,34 @@ def perform_in_turns(
     return _perform(SplitOperation(begin, begin), site, action, *arguments, **named)
 
 
+def perform_exclusively(
+    parts: Sequence[Part],
+    inside: set[int],
+    error: Exception,
+    site: int,
+    action: Callable[..., Any],
+    thing: Any,
+    /,
+    *arguments: Any,
+) -> Any:
+    """Perform an action of C code that must not be begun again before it is done: the interpreter
+    would crash.  Raise the error if a thread is inside; `inside` has the identities of the objects
+    of which that is so."""
+
+    def begin(_: object = None) -> list[PendingAccess]:
+        return approach_all(parts, site)
+
+    operation = SplitOperation(begin, begin)
+    if id(thing) in inside:
+        operation.settle()
+        raise type(error)(*error.args)
+    inside.add(id(thing))
+    try:
+        return _perform(operation, site, action, *arguments)
+    finally:
+        inside.discard(id(thing))
+
+
 def compute(
     reading: Sequence[Part],
     changing: Sequence[Part],

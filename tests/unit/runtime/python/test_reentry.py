@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import csv
 import functools
 import io
 import itertools
@@ -182,3 +183,50 @@ def test_a_coroutine_is_left_before_another_thread_resumes_it() -> None:
 
     assert mazurka.explore(program, preemptions=2).verdict == "holds"
     assert errors == {"coroutine already executing"}
+
+
+def lines() -> Iterator[str]:
+    yield "a,1"
+    yield "b,2"
+
+
+READING: dict[str, Callable[[Any, list[Any]], object]] = {
+    "next": lambda reader, found: found.append(next(reader)),
+    "loop": lambda reader, found: [found.append(row) for row in reader],
+    "list": lambda reader, found: found.extend(list(reader)),
+    "unpacked": lambda reader, found: found.extend([*reader]),
+    "extend": lambda reader, found: found.extend(reader),
+    "sorted": lambda reader, found: found.extend(sorted(reader)),
+}
+
+
+@pytest.mark.parametrize("way", READING)
+def test_a_csv_reader_that_another_thread_is_inside_of_is_an_error(way: str) -> None:
+    """Before, the interpreter crashed: a second step takes away what the first one fills."""
+
+    def program() -> None:
+        reader, found = csv.reader(lines()), list[Any]()
+        threads = [threading.Thread(target=READING[way], args=(reader, found)) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    result = mazurka.explore(program, preemptions=1)
+    assert result.verdict == "violated"
+    assert "inside of this csv reader" in result.report(width=200)
+
+
+def test_a_csv_reader_of_its_own_for_each_thread_holds() -> None:
+    def program() -> None:
+        found = list[Any]()
+        threads = [
+            threading.Thread(target=lambda: found.extend(csv.reader(lines()))) for _ in range(2)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(found) == [["a", "1"], ["a", "1"], ["b", "2"], ["b", "2"]]
+
+    assert mazurka.explore(program, preemptions=1).verdict == "holds"
