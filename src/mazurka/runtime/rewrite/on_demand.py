@@ -10,7 +10,7 @@ from __future__ import annotations
 import builtins
 import sys
 from _thread import get_ident
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import machinery
 from types import (
     AsyncGeneratorType,
@@ -29,6 +29,7 @@ from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import MARK, is_rewritten
 from mazurka.runtime.rewrite import library, sources
 from mazurka.runtime.rewrite.live_functions import live_functions
+from mazurka.runtime.rewrite.running_loops import find_driven
 from mazurka.runtime.rewrite.selection import Rule
 from mazurka.runtime.rewrite.traps import Traps, is_part, is_trap
 from mazurka.runtime.sharing.monitoring import unobserved
@@ -122,26 +123,32 @@ class Entrances:
                 self._traps.set_in_namespace(group)
             elif parts:
                 self._traps.set_in_parts(group, parts)
-        for generator in live_functions.generators():
-            self._watch_suspended(generator)
+        self._watch_suspended(live_functions.generators())
 
     def watch_new(self) -> None:
         """Do the same for what has come into being since."""
         live_functions.refresh()
+        others: list[Any] = []
         for thing in live_functions.take_fresh():
-            if type(thing) is FunctionType:
-                if self._may_watch(thing):
-                    self._traps.set_all([thing])
-            else:
-                self._watch_suspended(thing)
+            if type(thing) is not FunctionType:
+                others.append(thing)
+            elif self._may_watch(thing):
+                self._traps.set_all([thing])
+        self._watch_suspended(others)
 
-    def _watch_suspended(self, thing: Any) -> None:
-        name = _RESUMED.get(id(type(thing)))
-        frame = None if name is None else getattr(thing, name)
-        if frame is not None and self._is_unobserved(frame):
-            suspended = _Suspended(ref(thing), frame.f_lasti, thing.__qualname__)
-            self._suspended.append(suspended)
-            self._standing.append(suspended)
+    def _watch_suspended(self, things: Iterable[Any]) -> None:
+        """Note where generators and coroutines stand, except for those that others resume."""
+        driven: set[int] | None = None
+        for thing in things:
+            name = _RESUMED.get(id(type(thing)))
+            frame = None if name is None else getattr(thing, name)
+            if frame is None or not self._is_unobserved(frame):
+                continue
+            driven = find_driven() if driven is None else driven
+            if id(thing) not in driven:
+                suspended = _Suspended(ref(thing), frame.f_lasti, thing.__qualname__)
+                self._suspended.append(suspended)
+                self._standing.append(suspended)
 
     def _may_watch(self, function: FunctionType) -> bool:
         parts, code = self._parts_to_watch(function.__globals__), function.__code__
