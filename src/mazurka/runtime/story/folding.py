@@ -8,7 +8,10 @@ is started.
 
 Rows that matter are never folded: the line that fails, and what the diagnosis names, with every row
 that touches the same things.  Where there is no diagnosis, rows matter that touch what several
-threads use and one of them changes, and the row before a preemption.
+threads use and one of them changes, and the row before a preemption.  If these are many, since
+threads share a whole parser, say, only those matter by which one thread learns of another: where it
+reads or overwrites what the other one has written last, and where that was written; and if even
+these are many, the last ones.
 """
 
 from __future__ import annotations
@@ -24,6 +27,8 @@ from mazurka.runtime.story.story import RecordedStep
 
 FEW = 3
 """So many rows of set-up are shown."""
+MANY = 60
+"""If a failure is about more rows inside of libraries, some of them are folded."""
 MOST_NAMES = 4
 DATA = ("variable", "container")
 
@@ -87,6 +92,10 @@ class Folding:
         self._interrupted = {
             id(rows[position - 1]) for position, row in enumerate(rows) if row.preempts
         }
+        about = [row for row in rows if row.is_inside_library and self._is_about(row)]
+        self._linked = self._find_linked() if len(about) > MANY else None
+        """The identities of those that matter among the rows that the failure is about; None if
+        all do."""
 
     def fold(self) -> list[SourceRow]:
         """Return the rows that are shown."""
@@ -132,16 +141,42 @@ class Folding:
         return (row.thread, row.caller) if row.is_inside_library else None
 
     def _matters(self, row: SourceRow) -> bool:
-        if row.failed:
+        if row.failed or (self._diagnosis is None and id(row) in self._interrupted):
             return True
+        return self._is_about(row) and (self._linked is None or id(row) in self._linked)
+
+    def _is_about(self, row: SourceRow) -> bool:
+        """Whether a row is one that the diagnosis names, touches what the diagnosis is about, or
+        what threads contend for."""
         found = self._diagnosis
         if found is None:
-            contended = any(not self._contended.isdisjoint(step.touches) for step in row.steps)
-            return contended or id(row) in self._interrupted
+            return any(not self._contended.isdisjoint(step.touches) for step in row.steps)
         named = row.site is not None and any(
             (one.file, one.line) == (row.site.file, row.site.line) for one in found.lines
         )
         return named or any(step.subject in found.places for step in row.steps)
+
+    def _find_linked(self) -> frozenset[int]:
+        """Find the last rows in which a thread uses what another one has written last, for the
+        first time since, and the rows that have written it."""
+        written: dict[int, SourceRow] = {}
+        told: dict[int, set[int]] = {}
+        links: list[tuple[int, int]] = []
+        for row in self._rows:
+            for step in row.steps:
+                for thing, writes in step.touches.items():
+                    last = written.get(thing)
+                    knows = told.setdefault(thing, set())
+                    if last is not None and last.thread != row.thread and row.thread not in knows:
+                        links.append((id(last), id(row)))
+                        knows.add(row.thread)
+                    if writes:
+                        written[thing] = row
+                        knows.clear()
+        linked: set[int] = set()
+        while links and len(linked) < MANY:
+            linked.update(links.pop())
+        return frozenset(linked)
 
     def _find_contended(self) -> frozenset[int]:
         """Find the things that several threads use and one of them changes."""

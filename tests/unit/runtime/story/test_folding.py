@@ -38,6 +38,22 @@ class Pool:
             self.made += 1
             self.ring.note("made")
         self.ring.note("got")
+
+
+class Scanner:
+    def __init__(self):
+        self.text = ""
+        self.at = 0
+        self.seen = ""
+
+    def scan(self, text):
+        self.text = text
+        self.at = 0
+        self.seen = ""
+        while self.at < len(self.text):
+            self.seen += self.text[self.at]
+            self.at += 1
+        return self.seen
 """
 
 
@@ -46,7 +62,7 @@ def pools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
     """A package that is installed, as its path says."""
     folder = tmp_path_factory.mktemp("env") / "lib" / "site-packages"
     (folder / "pools").mkdir(parents=True)
-    (folder / "pools" / "__init__.py").write_text("from pools.pool import Pool\n")
+    (folder / "pools" / "__init__.py").write_text("from pools.pool import Pool, Scanner\n")
     (folder / "pools" / "pool.py").write_text(POOL)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(folder)
@@ -95,6 +111,33 @@ def test_a_full_trace_shows_all_rows(result: mazurka.Result) -> None:
     assert "self.log.append(what)" in text
     assert "steps in pools" not in text
     assert "--full-trace" not in text
+
+
+def test_where_threads_share_a_lot_the_rows_stay_by_which_one_learns_of_another(
+    pools: Any,
+) -> None:
+    """Before, the report had a row for each step of both threads."""
+
+    def program() -> None:
+        scanner, found = pools.Scanner(), list[str]()
+
+        def scan(text: str) -> None:
+            found.append(scanner.scan(text))
+
+        threads = [threading.Thread(target=scan, args=(letter * 40,)) for letter in "ab"]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(found) == ["a" * 40, "b" * 40]
+
+    result = mazurka.explore(program, preemptions=1)
+    text = result.report(200)
+    assert len(result.report(200, full=True).splitlines()) > 200
+    assert len(text.splitlines()) < 60
+    assert "✗ assert sorted(found)" in text
+    assert text.count("36 pool.py: self.seen += self.text[self.at]") == 2
+    assert text.count("38 pool.py: return self.seen") == 1
 
 
 def test_set_up_is_folded() -> None:
