@@ -7,7 +7,7 @@ from mazurka.frontend.c.access import write
 from mazurka.frontend.c.expressions import INT
 from mazurka.frontend.c.lowering import CLowering
 from mazurka.frontend.c.memory import pointer_checks, thread_variable
-from mazurka.frontend.c.types import PointerType, VoidType, bare
+from mazurka.frontend.c.types import CType, PointerType, VoidType, bare
 from mazurka.frontend.c.values import ObjectPlace, Scalar
 from mazurka.frontend.kit.shapes import Reference, Shape
 from mazurka.ir.expressions import ZERO, Const
@@ -18,26 +18,54 @@ EBUSY, EINVAL, EDEADLK, EPERM, EAGAIN, ETIMEDOUT = 16, 22, 35, 1, 11, 110
 
 
 def strip(node: tree.Expression) -> tree.Expression:
-    """The expression without conversions of pointers."""
+    """The expression without conversions of pointers, as far as they tell nothing of the object:
+    where it begins as a `void *`, the first conversion to another pointer tells what is there."""
+    chain = _conversions(node)
+    return next((each for each in reversed(chain) if not _is_untyped(each)), chain[-1])
+
+
+def _conversions(node: tree.Expression) -> list[tree.Expression]:
+    """A pointer and what it is converted from, from the outside to the inside."""
+    chain = [node]
     while isinstance(node, tree.Conversion) and isinstance(bare(node.operand.type), PointerType):
         node = node.operand
-    return node
+        chain.append(node)
+    return chain
+
+
+def _target_type(node: tree.Expression) -> CType:
+    kind = bare(node.type)
+    return kind.target if isinstance(kind, PointerType) else VoidType()
+
+
+def _is_untyped(node: tree.Expression) -> bool:
+    return isinstance(bare(_target_type(node)), VoidType)
 
 
 def target_of(low: CLowering, node: tree.Expression) -> ObjectPlace | None:
     """The object that a pointer argument leads to; None for a null pointer."""
-    inner = strip(node)
+    return _find_object(low, strip(node), node.span)
+
+
+def viewed_target_of(low: CLowering, node: tree.Expression) -> ObjectPlace | None:
+    """The object that a pointer argument leads to, as one of the type that the pointer claims:
+    `(unsigned *)&number` leads to an `unsigned`.  None for a null pointer."""
+    chain = [each for each in _conversions(node) if not _is_untyped(each)]
+    claimed = bare(_target_type(chain[0])) if chain else None
+    same = all(bare(_target_type(each)) == claimed for each in chain)
+    return _find_object(low, strip(node) if same else chain[0], node.span)
+
+
+def _find_object(low: CLowering, inner: tree.Expression, span: Span) -> ObjectPlace | None:
     if isinstance(inner, tree.AddressOf) and not isinstance(inner.operand, tree.FunctionName):
         return low.pinned(inner.operand)
     pointer = low.scalar(inner)
-    kind = bare(inner.type)
-    type_ = kind.target if isinstance(kind, PointerType) else VoidType()
     if pointer.constant == 0:
         return None
     from mazurka.frontend.c.places_of import follow
 
-    held = Scalar(pointer.type, low.hold(pointer.expr, node.span, pointer.type))
-    return follow(low, held, type_, inner.text, node.span)
+    held = Scalar(pointer.type, low.hold(pointer.expr, span, pointer.type))
+    return follow(low, held, _target_type(inner), inner.text, span)
 
 
 def sync_object(low: CLowering, node: tree.Expression, shape: Shape) -> Reference:

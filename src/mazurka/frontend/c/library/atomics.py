@@ -8,7 +8,7 @@ from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import read, write
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.expressions import apply, require_known_pointers
-from mazurka.frontend.c.library.arguments import target_of
+from mazurka.frontend.c.library.arguments import viewed_target_of
 from mazurka.frontend.c.lowering import BUILTINS, CLowering, builtin
 from mazurka.frontend.c.pointers import move_pointer
 from mazurka.frontend.c.types import VOID, IntegerType, PointerType, bare
@@ -21,7 +21,7 @@ BOOL = IntegerType("_Bool", 8, False, True)
 
 
 def _object(low: CLowering, node: tree.Builtin, position: int = 0) -> ObjectPlace:
-    place = target_of(low, node.arguments[position])
+    place = viewed_target_of(low, node.arguments[position])
     if place is None:
         raise low.refuse(node, f"`{node.text}` works on a null pointer")
     return place

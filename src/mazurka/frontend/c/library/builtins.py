@@ -9,7 +9,7 @@ from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import write
 from mazurka.frontend.c.arithmetic import complement, compute, convert_number, turn_bytes
 from mazurka.frontend.c.expressions import INT
-from mazurka.frontend.c.library.arguments import target_of
+from mazurka.frontend.c.library.arguments import viewed_target_of
 from mazurka.frontend.c.lowering import BUILTINS, CLowering
 from mazurka.frontend.c.types import CType, IntegerType, bare
 from mazurka.frontend.c.values import Scalar
@@ -128,7 +128,7 @@ def _with_overflow(operator: str) -> Callable[[CLowering, tree.Builtin], Scalar]
         first, second = (
             Scalar(each.type, low.hold(each.expr, node.span, each.type)) for each in (first, second)
         )
-        target = target_of(low, node.arguments[2])
+        target = viewed_target_of(low, node.arguments[2])
         kind = bare(target.type) if target is not None else None
         if target is None or not isinstance(kind, IntegerType):
             raise low.refuse(node, f"`{node.text}`: the result is no integer")

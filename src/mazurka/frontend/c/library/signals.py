@@ -20,7 +20,7 @@ from mazurka.frontend.c.values import Scalar
 from mazurka.frontend.kit.arithmetic import binary, conditional
 from mazurka.frontend.kit.locks import LockShape
 from mazurka.frontend.kit.shapes import Reference
-from mazurka.ir.expressions import ONE, ZERO, Const, Convert, Load
+from mazurka.ir.expressions import ONE, ZERO, Const, Convert, Expr, Load
 from mazurka.ir.program import Assign, Check, Fault, Kind
 
 
@@ -34,6 +34,12 @@ def _pause(low: CLowering, node: tree.Call) -> Scalar:
     low.step(Kind.AWAIT, node.span, node.text, guard=ZERO)
     low.require_automaton().current = None
     return SUCCESS
+
+
+def _add(count: Expr, amount: int) -> Expr:
+    """The value of a semaphore after a step: an `int`, so that it has a range even where the
+    analysis of ranges finds none, as for one of many semaphores."""
+    return Convert(binary("add", count, Const(amount)), 32, True)
 
 
 @library("sem_init")
@@ -51,7 +57,7 @@ def _sem_wait(low: CLowering, node: tree.Call) -> Scalar:
     count = Load(owner.address)
     low.act(
         Kind.DOWN, node.span, f"wait for {owner.title}", owner,
-        Assign(owner.address, binary("sub", count, ONE)), guard=binary("gt", count, ZERO),
+        Assign(owner.address, _add(count, -1)), guard=binary("gt", count, ZERO),
     )  # fmt: skip
     return SUCCESS
 
@@ -62,7 +68,7 @@ def _sem_trywait(low: CLowering, node: tree.Call) -> Scalar:
     count = Load(owner.address)
     taken = low.attempt(
         Kind.TRY_ACQUIRE, node.span, f"try {owner.title}", owner,
-        Assign(owner.address, binary("sub", count, ONE)),
+        Assign(owner.address, _add(count, -1)),
         success=binary("gt", count, ZERO), failure=binary("le", count, ZERO),
     )  # fmt: skip
     span = node.span
@@ -79,8 +85,8 @@ def _sem_trywait(low: CLowering, node: tree.Call) -> Scalar:
 @library("sem_post")
 def _sem_post(low: CLowering, node: tree.Call) -> Scalar:
     owner = _object(low, node)
-    more = Convert(binary("add", Load(owner.address), ONE), 32, True)
-    low.act(Kind.UP, node.span, f"post {owner.title}", owner, Assign(owner.address, more))
+    more = Assign(owner.address, _add(Load(owner.address), 1))
+    low.act(Kind.UP, node.span, f"post {owner.title}", owner, more)
     return SUCCESS
 
 
