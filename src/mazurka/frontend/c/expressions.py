@@ -159,10 +159,15 @@ def _address_in_array(
     """`&a[i]`, where i may be the number of elements."""
     _refuse_unlike(low, array, node)
     index = low.scalar(node.index)
+    if not type_.length:  # how many elements there are is found at run time
+        pointer = Scalar(PointerType(type_.element, 64), array.address)
+        return Scalar(result, move_pointer(low, pointer, index, node).expr)
     stride = low.machine.layouts.cells(type_.element)
-    length = type_.length or 0
+    length = type_.length
     known = index.constant
     if known is not None and 0 <= known <= length:
+        if known == length:
+            low.machine.found.moved = True  # the end of the array, where no element is
         return Scalar(result, binary("add", array.address, Const(known * stride)))
     held = low.hold(index.expr, node.span, index.type)
     fine = binary("le", held, Const(length))

@@ -482,6 +482,14 @@ class CLowering(ThreadBuilder):
         automaton = self.require_automaton()
         automaton.bound = automaton.bound - {key}
 
+    @property
+    def is_provisional(self) -> bool:
+        """Whether objects have got other addresses than those for which this code is built."""
+        found = self.machine.objects
+        return bool(self.machine.expected.objects) and (
+            tuple(found) != self.machine.expected.objects[: len(found)]
+        )
+
     def hold(self, expr: Expr, span: Span, type_: CType) -> Expr:
         """Keep a value safe from what comes later."""
         return self.keep(expr, span, role_of(type_))

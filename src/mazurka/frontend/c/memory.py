@@ -378,6 +378,23 @@ def find_runs(machine: CProgram, classes: tuple[object, ...]) -> list[ElementRow
     return found
 
 
+def find_row(machine: CProgram, address: int, type_: CType) -> ElementRow | None:
+    """The row of elements of a type to which a known address belongs: that of the element which
+    begins there, or else the one that ends there."""
+    classes = machine.layouts.classes(type_)
+    ended: ElementRow | None = None
+    for (first, last), shape in zip(machine.objects, machine.shapes, strict=True):
+        if not first <= address <= last:
+            continue
+        for row in machine.layouts.rows(shape, classes):
+            row = row.moved(first)
+            if row.start <= address < row.end:
+                return row
+            if address == row.end:
+                ended = row
+    return ended
+
+
 def behind_last(machine: CProgram, first: int, last: int) -> Expr:
     """The address behind the last element of a row, which may be found only at run time."""
     for row in machine.expected.sized:
@@ -431,12 +448,9 @@ def require_elements(
         end = binary("add", base, Const(count * stride))
         require_same_run(low, (base, end), type_, span, text)
         return
-    start, classes = address.value, machine.layouts.classes(type_)
-    for (first, last), shape in zip(machine.objects, machine.shapes, strict=True):
-        if first <= start < last:
-            rows = [row.moved(first) for row in machine.layouts.rows(shape, classes)]
-            if any(row.start <= start and start + count * stride <= row.end for row in rows):
-                return
+    row = find_row(machine, address.value, type_)
+    if row is not None and address.value + count * stride <= row.end:
+        return
     low.fail(Fault.MEMORY, f"`{text}` leaves the array that it points into", span)
 
 

@@ -6,6 +6,7 @@ from mazurka.frontend.c import tree
 from mazurka.frontend.c.lowering import CLowering
 from mazurka.frontend.c.memory import (
     bound_to_runs,
+    find_row,
     require_no_next_member,
     require_same_run,
 )
@@ -21,7 +22,8 @@ from mazurka.frontend.c.types import (
 )
 from mazurka.frontend.c.values import Scalar
 from mazurka.frontend.kit.arithmetic import binary
-from mazurka.ir.expressions import Const
+from mazurka.frontend.kit.builder import NotStatic
+from mazurka.ir.expressions import Const, Expr
 from mazurka.ir.program import Check, Fault, Kind
 
 
@@ -84,7 +86,25 @@ def move_pointer(low: CLowering, pointer: Scalar, index: Scalar, node: tree.Expr
     base = low.hold(pointer.expr, node.span, pointer.type)
     index = _limit(low, index, node)
     moved = binary("add", base, binary("mul", index.expr, Const(stride)))
+    if low.automaton is None:
+        return Scalar(pointer.type, _move_before_start(low, base, moved, kind.target, node))
     require_same_run(low, (base, moved), kind.target, node.span, node.text)
     require_no_next_member(low, base, moved, kind.target, node.span, node.text)
     bounded = bound_to_runs(low, base, moved, kind.target)
     return Scalar(pointer.type, low.hold(bounded, node.span, pointer.type))
+
+
+def _move_before_start(
+    low: CLowering, base: Expr, moved: Expr, target: CType, node: tree.Expression
+) -> Expr:
+    """The address that `array + 2` is in the initializer of a variable with static storage."""
+    if not (isinstance(base, Const) and isinstance(moved, Const)):
+        raise NotStatic
+    row = find_row(low.machine, base.value, target)
+    if row is None or not row.start <= moved.value <= row.end:
+        raise low.refuse(node, f"`{node.text}` leaves the array that it points into")
+    if row.single:
+        raise low.refuse(node, f"`{node.text}` points behind a member that is no array")
+    if moved.value == row.end:
+        low.machine.found.moved = True
+    return moved

@@ -65,6 +65,11 @@ class ThreadBuilder:
         return self.automaton is None or self.automaton.current is not None
 
     @property
+    def is_provisional(self) -> bool:
+        """Whether this code is built with addresses that have changed, and will be built again."""
+        return False
+
+    @property
     def me(self) -> Const:
         """How the acting thread is written into the owner cells of locks."""
         return Const(self.number + 1)
@@ -96,7 +101,7 @@ class ThreadBuilder:
         wrong = f"`{text}` uses a temporary after its release: call release() after the statement"
         FrontendError.unless(not any(map(_is_released, accesses)), span, wrong)
         wrong = f"`{text}` accesses shared data twice in one step"  # which hides interleavings
-        once = atomic or sum(map(self._is_shared_data, accesses)) < 2
+        once = atomic or sum(map(self._is_shared_data, accesses)) < 2 or self.is_provisional
         FrontendError.unless(once, span, f"{wrong}: use load() and store(), or make it atomic")
         automaton.add_edge(kind, span, target, operations=operations, text=text, **parts)
 

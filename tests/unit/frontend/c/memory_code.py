@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from random import Random
 
-NAMES = ("p", "sum", "two", "main")
+NAMES = ("p", "sum", "two", "fixed", "main")
 """What each program defines for all functions."""
-HEAD = "#include <stdlib.h>\nint *p[3], sum, two = 2;\n"
+HEAD = "#include <stdlib.h>\nint *p[3], sum, two = 2, fixed[3];\n"
 
 
 def random_memory_use(random: Random) -> str:
@@ -33,5 +33,7 @@ def _statement(random: Random) -> str:
         f"if ({one}) sum += {one}[{where}];",
         f"if ({one}) free({one} + {random.randrange(2)});",
         f"{{ int here[3] = {{1, 2, 3}}; {one} = here; {one}[{where}]++; }}",
+        f"{one} = &fixed[{count % 3 + 1}];",
+        f"{one} = fixed + {count % 3 + 1};",
         again,
     ))  # fmt: skip

@@ -186,3 +186,19 @@ def test_hangs_are_not_looked_for_where_lives_end_in_loops(tmp_path: Path) -> No
     assert any("may be outlived" in note for note in found.notes)
     path.write_text(HEAD + loop.format("").replace("int *q;", "int *q, y;") + main)
     assert mazurka.check(path, strategy="full").verdict == "violated"
+
+
+def test_addresses_that_change_while_a_program_is_built(tmp_path: Path) -> None:
+    """What the first rounds of building know of addresses is no mistake of the front end."""
+    code = """
+    int *p[3], sum, two = 2, fixed[3];
+    int main(void) {
+      p[2] = fixed + 3;
+      free(p[2]);
+      p[0] = calloc(two - 1, sizeof(int));
+      p[0] = calloc(4, sizeof(int));
+      if (p[1]) sum += p[1][two - 1];
+      return 0;
+    }
+    """
+    assert verdict(code, tmp_path) == ("violated", "memory")
