@@ -430,8 +430,10 @@ def require_same_run(
     for row in reversed(find_runs(low.machine, low.machine.layouts.classes(target))):
         first, end = Const(row.start), behind_last(low.machine, row.start, row.end)
         inside: Expr = ONE
-        for pointer in pointers:
-            inside = both(both(binary("ge", pointer, first), binary("le", pointer, end)), inside)
+        for position, pointer in enumerate(pointers):
+            # Where a member ends that is no array the next one begins: a pointer there is into that.
+            below = "lt" if row.single and position == 0 else "le"
+            inside = both(both(binary("ge", pointer, first), binary(below, pointer, end)), inside)
         fine = either(inside, fine)
     message = f"`{text}` leaves the array that it points into"
     low.step(Kind.LOCAL, span, text, operations=(Check(fine, Fault.MEMORY, message),))

@@ -11,11 +11,11 @@ from mazurka.frontend.c.expressions import apply, require_known_pointers
 from mazurka.frontend.c.library.arguments import viewed_target_of
 from mazurka.frontend.c.lowering import BUILTINS, CLowering, builtin
 from mazurka.frontend.c.pointers import move_pointer
-from mazurka.frontend.c.types import VOID, IntegerType, PointerType, bare
+from mazurka.frontend.c.types import VOID, IntegerType, PointerType, bare, size_of
 from mazurka.frontend.c.values import ObjectPlace, Scalar
 from mazurka.frontend.kit.arithmetic import binary, unary
 from mazurka.ir.expressions import ONE, ZERO, Const, Expr, Load
-from mazurka.ir.program import Assign, Kind, Role
+from mazurka.ir.program import Assign, Check, Fault, Kind, Role
 
 BOOL = IntegerType("_Bool", 8, False, True)
 
@@ -101,13 +101,38 @@ def _release(low: CLowering, node: tree.Builtin) -> Scalar:
     return Scalar(VOID, ZERO)
 
 
+def _distance(low: CLowering, node: tree.Builtin, place: ObjectPlace) -> Scalar:
+    """How many elements a pointer moves.
+
+    C11's operations count elements, those of compilers bytes."""
+    argument = node.arguments[1]
+    while isinstance(argument, tree.Conversion) and isinstance(bare(argument.type), PointerType):
+        argument = argument.operand  # a number, which compilers make an address of the place's type
+    given = low.scalar(argument)
+    if node.name.startswith("__c11"):
+        return given
+    pointer = bare(place.type)
+    assert isinstance(pointer, PointerType)
+    size = size_of(pointer.target)
+    if size == 1 or given.constant == 0:
+        return given
+    wrong = f"`{node.text}` moves a pointer by a part of an element"
+    if not size or (given.constant is not None and given.constant % size):
+        raise low.refuse(node, f"{wrong}; compilers count bytes here")
+    bytes_ = low.hold(given.expr, node.span, given.type)
+    if not isinstance(bytes_, Const):
+        whole = Check(binary("eq", binary("rem", bytes_, Const(size)), ZERO), Fault.BOUND, wrong)
+        low.step(Kind.LOCAL, node.span, node.text, operations=(whole,))
+    return Scalar(given.type, binary("div", bytes_, Const(size)))
+
+
 def _modify(
     low: CLowering, node: tree.Builtin, change: Callable[[Scalar, Scalar], Scalar], *, old: bool
 ) -> Scalar:
     place = _object(low, node)
-    argument = node.arguments[1]
-    if isinstance(bare(place.type), PointerType) and "exchange" not in node.name:
-        given = low.scalar(argument)
+    moves = not {"add", "sub"}.isdisjoint(node.name.split("_"))
+    if isinstance(bare(place.type), PointerType) and moves:
+        given = _distance(low, node, place)
     else:
         given = _number(low, node, 1, place)
     given = Scalar(given.type, low.hold(given.expr, node.span, given.type))
@@ -138,6 +163,10 @@ def _update(operator: str, old: bool) -> Callable[[CLowering, tree.Builtin], Sca
         def change(before: Scalar, given: Scalar) -> Scalar:
             if isinstance(bare(before.type), PointerType):
                 step = given
+                if operator not in "+-":
+                    raise low.refuse(
+                        node, f"`{node.text}` makes a number of an address, which is not modelled"
+                    )
                 if operator == "-":
                     step = Scalar(given.type, unary("neg", given.expr))
                 return move_pointer(low, before, step, node)
