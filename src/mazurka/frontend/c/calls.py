@@ -38,6 +38,15 @@ from mazurka.ir.program import Check, Fault, Kind, Span
 
 ATOMIC_PREFIX = "__VERIFIER_atomic_"
 """A function whose name begins so is one indivisible step."""
+_NOT_MODELLED = {
+    "pthread_cancel": "is not supported: let the thread look at a flag, and end by itself",
+    "pthread_kill": "is not supported: there are no signals",
+    "sem_open": "is not supported: there are no processes; use `sem_init`",
+    "fork": "is not supported: there are no processes; use threads",
+    "fopen": "is not supported: there are no files; write to `stdout` or `stderr`",
+    "pipe": "is not supported: there are no files; use a queue in memory",
+}
+"""Functions that many programs call, and what to do instead."""
 
 
 @expression(tree.Call)
@@ -82,11 +91,12 @@ def call_named(low: CLowering, node: tree.Call, function: tree.CFunction) -> Sca
         )
         return Scalar(node.type, ZERO)
     if not function.defined:
-        raise low.refuse(
-            node,
-            f"`{function.name}` is not defined, and not a function that Mazurka knows; define it:"
+        reason = _NOT_MODELLED.get(
+            function.name,
+            "is not defined, and not a function that Mazurka knows; define it:"
             " `__VERIFIER_nondet_int()` and its like can stand for what may be anything",
         )
+        raise low.refuse(node, f"`{function.name}` {reason}")
     arguments = _evaluate_arguments(low, node, function)
     if atomic:
         low.begin_atomic(node.span)

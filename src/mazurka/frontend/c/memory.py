@@ -431,7 +431,7 @@ def require_same_run(
         first, end = Const(row.start), behind_last(low.machine, row.start, row.end)
         inside: Expr = ONE
         for position, pointer in enumerate(pointers):
-            # Where a member ends that is no array the next one begins: a pointer there is into that.
+            # Where a member ends that is no array, a pointer is to the next member.
             below = "lt" if row.single and position == 0 else "le"
             inside = both(both(binary("ge", pointer, first), binary(below, pointer, end)), inside)
         fine = either(inside, fine)

@@ -32,6 +32,16 @@ typedef int pthread_spinlock_t;
 #define PTHREAD_CREATE_JOINABLE 0
 #define PTHREAD_CREATE_DETACHED 1
 #define PTHREAD_CANCELED ((void *)-1)
+#define PTHREAD_CANCEL_ENABLE 0
+#define PTHREAD_CANCEL_DISABLE 1
+#define PTHREAD_CANCEL_DEFERRED 0
+#define PTHREAD_CANCEL_ASYNCHRONOUS 1
+#define PTHREAD_PRIO_NONE 0
+#define PTHREAD_PRIO_INHERIT 1
+#define PTHREAD_PRIO_PROTECT 2
+#define PTHREAD_SCOPE_SYSTEM 0
+#define PTHREAD_INHERIT_SCHED 0
+#define PTHREAD_EXPLICIT_SCHED 1
 extern int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*start)(void *), void *argument);
 extern int pthread_join(pthread_t thread, void **result);
@@ -102,4 +112,29 @@ extern void __mazurka_cleanup_pop(void);
       __mazurka_cleanup_pop(); \
       if (execute) __mazurka_routine(__mazurka_argument); }
 extern int pthread_yield(void);
+extern int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *until);
+extern int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *until);
+extern int pthread_rwlockattr_setpshared(pthread_rwlockattr_t *attributes, int shared);
+extern int pthread_mutexattr_setprotocol(pthread_mutexattr_t *attributes, int protocol);
+extern int pthread_attr_setschedpolicy(pthread_attr_t *attributes, int policy);
+extern int pthread_attr_setinheritsched(pthread_attr_t *attributes, int inherit);
+extern int pthread_attr_setscope(pthread_attr_t *attributes, int scope);
+extern int pthread_attr_setschedparam(pthread_attr_t *attributes, const struct sched_param *given);
+extern int pthread_setschedparam(pthread_t thread, int policy, const struct sched_param *given);
+extern int pthread_setschedprio(pthread_t thread, int priority);
+extern int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *set);
+/* Nobody is cancelled: `pthread_cancel` is refused. */
+static int pthread_setcancelstate(int state, int *old) {
+    static _Thread_local int __now = PTHREAD_CANCEL_ENABLE;
+    if (old) *old = __now;
+    __now = state;
+    return 0;
+}
+static int pthread_setcanceltype(int type, int *old) {
+    static _Thread_local int __now = PTHREAD_CANCEL_DEFERRED;
+    if (old) *old = __now;
+    __now = type;
+    return 0;
+}
+static void pthread_testcancel(void) {}
 #endif

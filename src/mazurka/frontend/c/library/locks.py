@@ -114,6 +114,7 @@ def _settype(low: CLowering, node: tree.Call) -> Scalar:
     "pthread_cond_destroy", "cnd_destroy", "pthread_rwlock_destroy", "pthread_spin_destroy",
     "pthread_condattr_init", "pthread_condattr_destroy", "pthread_barrier_destroy", "sem_destroy",
     "pthread_rwlockattr_init", "pthread_rwlockattr_destroy", "pthread_mutexattr_setpshared",
+    "pthread_mutexattr_setprotocol", "pthread_rwlockattr_setpshared",
 )  # fmt: skip
 def _destroy(low: CLowering, node: tree.Call) -> Scalar:
     touch(low, node.arguments[0])
@@ -441,13 +442,14 @@ def _wrlock(low: CLowering, node: tree.Call) -> Scalar:
     return SUCCESS
 
 
-@library("pthread_rwlock_tryrdlock", "pthread_rwlock_trywrlock")
+@library("pthread_rwlock_tryrdlock", "pthread_rwlock_trywrlock",
+         "pthread_rwlock_timedrdlock", "pthread_rwlock_timedwrlock")  # fmt: skip
 def _try_rwlock(low: CLowering, node: tree.Call) -> Scalar:
     shape, owner = _rwlock(low, node)
     free = binary("eq", Load(owner.address), ZERO)
     mine = owner.cell(1 + low.number)
     take = Assign(mine, binary("add", Load(mine), ONE))
-    if _name(node) == "pthread_rwlock_trywrlock":
+    if _name(node).endswith("wrlock"):
         free = both(free, shape._no_reader(owner))
         take = Assign(owner.address, low.me)
     else:
@@ -456,7 +458,8 @@ def _try_rwlock(low: CLowering, node: tree.Call) -> Scalar:
         Kind.TRY_ACQUIRE, node.span, f"try to acquire {owner.title}", owner, take,
         success=free, failure=negate(free),
     )  # fmt: skip
-    return Scalar(INT, conditional(taken, ZERO, Const(EBUSY)))
+    failure = ETIMEDOUT if "timed" in _name(node) else EBUSY
+    return Scalar(INT, conditional(taken, ZERO, Const(failure)))
 
 
 @library("pthread_rwlock_unlock")

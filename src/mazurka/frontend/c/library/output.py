@@ -19,7 +19,9 @@ from mazurka.ir.program import Check, Fault, Kind
     "printf", "fprintf", "puts", "fputs", "putchar", "putc", "fputc", "fflush", "perror", "vprintf",
     "vfprintf", "vsyslog", "syslog", "openlog", "closelog",
     "sleep", "usleep", "nanosleep", "thrd_sleep", "srand", "srandom", "setbuf", "setvbuf",
-    "printk", "strerror", "__builtin_printf", "fclose",
+    "printk", "strerror", "__builtin_printf", "fclose", "write", "warn", "warnx",
+    "sysconf", "pthread_setschedparam", "pthread_setschedprio", "pthread_setaffinity_np",
+    "sched_setaffinity",
 )  # fmt: skip
 def _ignore(low: CLowering, node: tree.Call) -> Scalar:
     """Evaluate arguments that do something or read shared data, and nothing else."""

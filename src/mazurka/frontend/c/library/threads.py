@@ -368,7 +368,8 @@ def _equal(low: CLowering, node: tree.Call) -> Scalar:
 @library(
     "pthread_attr_init", "pthread_attr_destroy", "pthread_attr_setstacksize",
     "pthread_attr_setscope", "pthread_setconcurrency", "pthread_setname_np",
-    "pthread_condattr_setclock", "pthread_condattr_setpshared",
+    "pthread_condattr_setclock", "pthread_condattr_setpshared", "pthread_attr_setschedpolicy",
+    "pthread_attr_setinheritsched", "pthread_attr_setschedparam",
 )  # fmt: skip
 def _no_effect(low: CLowering, node: tree.Call) -> Scalar:
     return SUCCESS

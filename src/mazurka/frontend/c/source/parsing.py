@@ -64,6 +64,11 @@ _PLAIN = frozenset(
 _MADE_OF_OPERANDS = frozenset(
     {"UNEXPOSED_EXPR", "CSTYLE_CAST_EXPR", "BINARY_OPERATOR", "UNARY_OPERATOR"}
 )
+_IDLE_ASSEMBLY = re.compile(
+    r'\(\s*"\s*(?:pause|yield|[mls]fence|dmb (?:sy|ish)|rep\s*;\s*nop)\s*(?:;|\\[nt]|\s)*"'
+    r'[\s:]*(?:"(?:memory|cc)"[\s,]*)*\)'
+)
+"""Instructions that change nothing: they wait a moment, or order accesses that are in order."""
 _SHOWN = 100
 Head: TypeAlias = tuple[Span, CType, str]
 """What every expression has: its place, its type and its text."""
@@ -454,7 +459,8 @@ class UnitReader:
     def _asm(self, cursor: Any) -> tree.Statement:
         text = self.text(cursor)
         # An empty one keeps the compiler from moving accesses; what it gives back it was given.
-        if re.search(r'\(\s*""\s*(\)|:(\s*("\+[^"]*"\s*\([^()]*\)\s*,?\s*)*)(\)|:))', text):
+        empty = re.search(r'\(\s*""\s*(\)|:(\s*("\+[^"]*"\s*\([^()]*\)\s*,?\s*)*)(\)|:))', text)
+        if empty or _IDLE_ASSEMBLY.search(text):
             return tree.Empty(self.span(cursor))
         return tree.Refused(
             self.span(cursor), "assembly is not supported; use C11 atomics or __sync functions"
