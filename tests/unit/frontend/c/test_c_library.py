@@ -240,3 +240,43 @@ def test_program_counters_are_no_memory(tmp_path: Path) -> None:
     program = load_program(str(path), Reading())
     layout = make_layout(program)
     assert all(layout.slots[thread.counter].width < 8 for thread in program.threads)
+
+
+PREPROCESSED = r"""
+# 1 "/usr/include/string.h" 1 3
+typedef unsigned long size_t;
+extern size_t strlen (const char *__s) __attribute__ ((__nothrow__ , __leaf__)) __attribute__ ((__pure__));
+extern int strcmp (const char *__s1, const char *__s2) __attribute__ ((__nothrow__ , __leaf__));
+extern char *strcpy (char *__restrict __dest, const char *__restrict __src);
+extern char *strdup (const char *__s) __attribute__ ((__nothrow__ , __leaf__)) __attribute__ ((__malloc__));
+extern int snprintf (char *__restrict __s, size_t __maxlen, const char *__restrict __format, ...);
+extern void qsort (void *__base, size_t __nmemb, size_t __size, int (*__compar)(const void *, const void *));
+extern void __assert_fail (const char *, const char *, unsigned int, const char *);
+# 3 "program.c" 2
+static int by_number(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+STRLEN
+int main(void) {
+  int numbers[3] = {3, 1, 2};
+  char text[8], *other;
+  qsort(numbers, 3, sizeof(int), by_number);
+  snprintf(text, sizeof text, "%d-%s", numbers[2], "x");
+  other = strdup(text);
+  if (strcmp(other, "3-x") || strlen(text) != EXPECTED) __assert_fail("0", "program.c", 9, "main");
+  return 0;
+}
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize(("strlen", "expected", "found"), [
+    ("", 3, "holds"),
+    ("", 4, "violated"),
+    ("size_t strlen(const char *text) { return 4; }", 4, "holds"),
+])  # fmt: skip
+def test_preprocessed_files_have_the_library(
+    strlen: str, expected: int, found: str, tmp_path: Path
+) -> None:
+    """Functions that another preprocessor's headers only declare are defined, unless the file does
+    so itself."""
+    path = tmp_path / "program.i"
+    path.write_text(PREPROCESSED.replace("STRLEN", strlen).replace("EXPECTED", str(expected)))
+    assert mazurka.check(path, strategy="full").verdict == found

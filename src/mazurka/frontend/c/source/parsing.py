@@ -22,6 +22,7 @@ from mazurka.frontend.c.source.attributes import (
     unknown_attribute,
 )
 from mazurka.frontend.c.source.clang_types import TypeReader
+from mazurka.frontend.c.source.definitions import add_definitions
 from mazurka.frontend.c.source.generic_selections import find_selected
 from mazurka.frontend.c.source.places import PlaceMap
 from mazurka.frontend.c.survey import may_write
@@ -61,6 +62,8 @@ _PLAIN = frozenset(
      "malloc", "calloc", "free", "printf", "puts", "abs", "labs", "exit"}
 )  # fmt: skip
 """Builtins that are functions of the library by another name."""
+_WRITTEN_IN_C = ("strlen", "isdigit", "snprintf", "memcpy", "qsort")
+"""A function of each header whose functions are C code; who declares none calls none of them."""
 _MADE_OF_OPERANDS = frozenset(
     {"UNEXPOSED_EXPR", "CSTYLE_CAST_EXPR", "BINARY_OPERATOR", "UNARY_OPERATOR"}
 )
@@ -87,7 +90,15 @@ def parse(path: str, text: str, model: str, *, preprocessed: bool = True) -> tre
 
     `preprocessed` says that the user's file is the text itself.
     """
-    return UnitReader(path, text, model, preprocessed).unit
+    unit = UnitReader(path, text, model, preprocessed).unit
+    known = unit.functions
+    if preprocessed and any(each in known for each in _WRITTEN_IN_C):
+        whole = add_definitions(text, lambda name: name not in known or not known[name].defined)
+        try:
+            return UnitReader(path, whole, model, preprocessed).unit
+        except MazurkaError:
+            pass  # the file declares something else under these names
+    return unit
 
 
 def _load_clang() -> Any:
