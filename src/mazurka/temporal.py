@@ -6,7 +6,10 @@ whatever else is known: it is also looked for where the usual check has come to 
 a limit of the whole check has ended it.
 
 Who searches: the back end that has made the usual check, if the symbolic engine has; else the
-nested search of the stateful engine.  Both go by single steps, and reduce nothing.
+nested search of the stateful engine.  Both go by single steps, and reduce nothing.  The usual check
+may have stored states where the nested search cannot: among a million outcomes of a choice a few
+stand for the others as far as the program can tell, but the formula may tell more.  Where nobody
+has named an engine, a circuit is searched then.
 """
 
 from __future__ import annotations
@@ -30,8 +33,9 @@ from mazurka.report.answer import HOLDS, INCONCLUSIVE, VIOLATED
 from mazurka.report.trace import confirm
 from mazurka.report.verdict import CheckedFormula, Verdict, identify
 from mazurka.report.words import counted
-from mazurka.search import CUT_SHORT, Observer, SearchResult, Statistics
+from mazurka.search import CUT_SHORT, Observer, SearchOptions, SearchResult, Statistics
 from mazurka.search.reading import Reading, granularity_of
+from mazurka.search.registry import AUTO, load_strategy
 from mazurka.search.request import CheckOptions, choose_strategy
 from mazurka.symbolic.temporal.options import FORMULA_STRATEGIES, require_able
 
@@ -171,14 +175,47 @@ def search(
 ) -> SearchResult:
     """Look for a run that violates a formula, with the engine of the usual check."""
     limited, fair = limit_to_rest(options.for_search()), subject.asked.fair
-    program, formula = subject.program, subject.formula
     if usual.engine != SYMBOLIC:
         from mazurka.stateful.searches.nested import NestedSearch
 
-        return NestedSearch(program, formula, limited, observer, fair=fair).run()
+        try:
+            stored = NestedSearch(subject.program, subject.formula, limited, observer, fair=fair)
+        except UnsupportedError as error:
+            return replace_states(error, subject, options, limited, observer)
+        return stored.run()
+    strategy = usual.strategy if usual.strategy in FORMULA_STRATEGIES else FORMULA_STRATEGIES[-1]
+    return search_circuit(strategy, subject, limited, observer)
+
+
+def replace_states(
+    refused: UnsupportedError,
+    subject: FormulaSubject,
+    options: CheckOptions,
+    limited: SearchOptions,
+    observer: Observer,
+) -> SearchResult:
+    """Search a circuit where states cannot be stored, unless the user has named an engine."""
+    from mazurka.auto import find_missing
+
+    strategy, why = FORMULA_STRATEGIES[-1], f"formula {subject.name}: {refused.message}"
+    if options.engine != AUTO or choose_strategy(options) is not None:
+        raise UnsupportedError(f"{why}; --engine symbolic may check it") from None
+    missing = find_missing(load_strategy(strategy), limited)
+    if missing is not None:
+        raise UnsupportedError(f"{why}; {missing}") from None
+    reason = f"states cannot be stored: {refused.message.partition(';')[0]}"
+    observer.message(f"{strategy}: {reason}")
+    result = search_circuit(strategy, subject, limited, observer)
+    return replace(result, notes=(reason, *result.notes))
+
+
+def search_circuit(
+    strategy: str, subject: FormulaSubject, limited: SearchOptions, observer: Observer
+) -> SearchResult:
+    """Look for a run that violates a formula in a circuit."""
     from mazurka.symbolic.temporal.searches import search_formula
 
-    strategy = usual.strategy if usual.strategy in FORMULA_STRATEGIES else FORMULA_STRATEGIES[-1]
+    program, formula, fair = subject.program, subject.formula, subject.asked.fair
     return search_formula(strategy, program, formula, limited, observer, fair=fair)
 
 

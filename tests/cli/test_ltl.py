@@ -179,3 +179,40 @@ def test_the_runs_of_a_formula_are_exported(mazurka, tmp_path, monkeypatch):
         assert refused.status == 2
         assert message in refused.err
     assert "for --format aiger" in mazurka("export", "turns.py", "--ltl", "F y").err
+
+
+WIDE = """\
+from mazurka.model import *
+M = 2 ** 20
+k: Int[0, M] = 0
+ltl("G k != 77777")
+ltl("F done", fair=True)
+done: Bool = False
+def f():
+    global k, done
+    k = choose(range({first}, M))
+    done = True
+def g():
+    j = k
+threads = [f(), g()]
+"""
+
+
+@pytest.mark.parametrize(("first", "verdict"), [(0, "violated"), (77_778, "holds")])
+def test_a_formula_that_tells_more_than_the_program(mazurka, tmp_path, monkeypatch, first, verdict):
+    """To the program itself a few outcomes of the choice stand for all of them, so its states can
+    be stored; to the formula they do not, and it is checked by a circuit."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "wide.py").write_text(WIDE.replace("{first}", str(first)))
+    found = mazurka("check", "wide.py", "--json", "--trace", "trace.json").json
+    assert found["verdict"] == verdict
+    assert found["engine"] == "stateful"
+    assert any("states cannot be stored: one step has " in note for note in found["notes"])
+    if verdict == "violated":
+        assert found["violation"]["kind"] == "ltl"
+        assert mazurka("replay", "trace.json").status == 1
+    for named in (("--engine", "stateful"), ("--strategy", "full")):
+        refused = mazurka("check", "wide.py", *named)
+        assert refused.status == 2
+        assert "formula 'G k != 77777': one step has " in refused.err
+        assert "--engine symbolic may check it" in refused.err
