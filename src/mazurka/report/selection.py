@@ -42,6 +42,8 @@ LOOKING_SHARE = 0.75
 """The part of what is left of the time in which another counterexample may be looked for."""
 REPLAY_SECONDS = 20e-6
 """About what replaying one step takes."""
+REPLAY_MARGIN = 2.0
+"""How much longer replaying may take where other processes run."""
 
 FEWEST = "the one with the fewest context switches"
 FIRST = "the one that the search met first"
@@ -86,8 +88,9 @@ def select(
     offer = Alternative("--counterexample switches", FEWEST)
     improvement = _Improvement(program, replace(as_found, alternative=offer), observer)
     left = seconds_left()
+    looking = None if left is None else spare_seconds(left, len(found.path))
     try:
-        with suppress(KeyboardInterrupt, TimeLimitError), time_limit(left and LOOKING_SHARE * left):
+        with suppress(KeyboardInterrupt, TimeLimitError), time_limit(looking):
             if wanted == "switches":
                 improvement.find_switches(options)
             elif wanted == "auto" and not breadth_first:
@@ -95,6 +98,13 @@ def select(
     except UnsupportedError:  # a circuit may have been searched whose states cannot be listed
         return as_found
     return improvement.best
+
+
+def spare_seconds(left: float, steps: int) -> float:
+    """How long to look for another counterexample: not so long that the time is up before the one
+    that was found is replayed, unless it is too long for that anyway."""
+    share, replaying = LOOKING_SHARE * left, REPLAY_MARGIN * REPLAY_SECONDS * steps
+    return share if replaying >= left else min(share, left - replaying)
 
 
 class _Improvement:

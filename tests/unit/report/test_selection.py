@@ -12,6 +12,7 @@ from mazurka.report.selection import (
     SHORT_TRANSITIONS,
     context_switches,
     select,
+    spare_seconds,
 )
 from mazurka.search import Move, SearchOptions, Silent, Violation
 
@@ -164,3 +165,15 @@ def test_a_shorter_one_is_looked_for_longer_in_place_of_one_nobody_could_read(st
     assert choose("auto", found=endless).violation == endless
     assert searches.asked == ["switches", "steps", "switches", "steps"]
     assert searches.limits[-1] == (4.0, None)
+
+
+@pytest.mark.parametrize(
+    ("left", "steps", "looking"),
+    [
+        (8.0, 10, 6.0),
+        (8.0, 150_000, 2.0),  # replaying those takes up to 6 seconds
+        (8.0, 300_000, 6.0),  # replaying those is out of the question
+    ],
+)
+def test_looking_for_another_one_leaves_time_to_replay_the_one_found(left, steps, looking):
+    assert spare_seconds(left, steps) == pytest.approx(looking)
