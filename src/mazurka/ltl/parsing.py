@@ -12,8 +12,9 @@ The grammar, from the operators that bind least to those that bind most:
     sum      :=  term (("+" | "-") term)*
     term     :=  ["-"] (NUMBER | NAME | THREAD "." NAME)
 
-`not`, `and` and `or` may be written for `!`, `&&` and `||`.  A thread's name may have arguments and
-a number, as reports show it: `worker(0)@12`, `worker#2.i`.
+`not`, `and` and `or` may be written for `!`, `&&` and `||`.  `true` and `false`, also `True` and
+`False`, may be compared: `done == True`.  A thread's name may have arguments and a number, as
+reports show it: `worker(0)@12`, `worker#2.i`.
 """
 
 from __future__ import annotations
@@ -52,6 +53,17 @@ TEMPORAL_OPERATORS: dict[str, Callable[[Formula, Formula], Formula]] = {
     "U": until, "W": weak_until, "R": release, "V": release, "M": strong_release,
 }  # fmt: skip
 COMPARISON_OPERATORS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+TRUTH_VALUES = {"true": 1, "false": 0, "True": 1, "False": 0}
+NOT_IN_SUMS = "propositions compare sums; let a variable of the model have this value"
+MISTAKEN_SIGNS = {
+    "=": "'==' compares",
+    "&": "write '&&' or 'and'",
+    "|": "write '||' or 'or'",
+    "~": "write '!' or 'not'",
+    "[": "an index is a number",
+    **dict.fromkeys("*/%^", NOT_IN_SUMS),
+}
+"""What to write in place of a sign that formulas do not have."""
 RESERVED = {*UNARY_OPERATORS, *TEMPORAL_OPERATORS, "and", "or", "true", "false"}
 
 TOKEN = re.compile(
@@ -99,7 +111,9 @@ class _Parser:
             found = TOKEN.match(self.text, end)
             if found is None or found.lastgroup is None:
                 start = end + len(self.text[end:]) - len(self.text[end:].lstrip())
-                raise self.fail(f"{self.text[start]!r} means nothing here", start)
+                sign = self.text[start]
+                advice = f"; {MISTAKEN_SIGNS[sign]}" if sign in MISTAKEN_SIGNS else ""
+                raise self.fail(f"{sign!r} means nothing here{advice}", start)
             kind = found.lastgroup
             tokens.append(Lexeme(kind, found[kind], found.start(kind)))
             end = found.end()
@@ -210,6 +224,9 @@ class _Parser:
             self.position += 1
             thread, _, name = text.rpartition(".")
             return self.look_up(lambda: self.names.local(thread, name), start)
+        if kind == "name" and text in TRUTH_VALUES and not self.names.has(text):
+            self.position += 1
+            return Const(TRUTH_VALUES[text])
         if kind != "name" or text in RESERVED:
             found = f"not {text!r}" if text else "but the formula ends"
             raise self.fail(f"a proposition was expected, {found}", start)

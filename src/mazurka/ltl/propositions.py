@@ -49,6 +49,10 @@ class ProgramNames:
         if table.setdefault(name, address) != address:
             self.ambiguous.add(name)
 
+    def has(self, name: str) -> bool:
+        """Whether a shared cell or a constant has this name."""
+        return name in self.shared or name in self.program.constants
+
     def variable(self, name: str) -> Expr:
         """The value of a shared cell, or of a constant of the model."""
         if name in self.ambiguous:

@@ -52,6 +52,8 @@ def variable(name: str) -> Formula:
         ("not m and m || m", parse_formula("((!m) && m) or m", NAMES)),
         ("m -> m -> turn", parse_formula("m -> (m -> turn)", NAMES)),
         ("F m && G turn", parse_formula("(F m) && (G turn)", NAMES)),
+        ("flag[0] == True", atom(Binary("eq", cell("flag[0]"), Const(1)))),
+        ("flag[0] != false", atom(Binary("ne", cell("flag[0]"), Const(0)))),
     ],
 )  # fmt: skip
 def test_reads(text: str, formula: Formula) -> None:
@@ -75,6 +77,12 @@ def test_reads(text: str, formula: Formula) -> None:
         ("0 < turn < 2", "comparisons do not form chains; join two with &&"),
         ("wide + wide + wide == 2", "column 1: this sum may need more than 64 bits"),
         ("m ? 1", "column 3: '?' means nothing here"),
+        ("turn = 1", "column 6: '=' means nothing here; '==' compares"),
+        ("m & m", "column 3: '&' means nothing here; write '&&' or 'and'"),
+        ("m | m", "column 3: '|' means nothing here; write '||' or 'or'"),
+        ("~m", "column 1: '~' means nothing here; write '!' or 'not'"),
+        ("flag[turn]", "column 5: '[' means nothing here; an index is a number"),
+        ("turn % 2 == 0", "column 6: '%' means nothing here; propositions compare sums; let a"),
         ("", "column 1: a proposition was expected, but the formula ends"),
     ],
 )
@@ -97,3 +105,10 @@ def test_tells_what_is_local() -> None:
     assert is_shared("G (m -> turn == 1)")
     assert not is_shared("F worker(0).k == 1")
     assert not is_shared("G(worker(1)@end)")
+
+
+def test_a_variable_may_be_called_true_where_the_language_has_no_such_word() -> None:
+    """As in a C program: the name is that of the variable."""
+    cells = [replace(each, name="True") if each.name == "turn" else each for each in PROGRAM.cells]
+    names = ProgramNames(replace(PROGRAM, cells=tuple(cells)))
+    assert parse_formula("True == 2", names) == atom(Binary("eq", cell("turn"), Const(2)))
