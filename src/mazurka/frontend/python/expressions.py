@@ -14,7 +14,7 @@ from mazurka.frontend.kit.arithmetic import binary, boolean, both, conditional, 
 from mazurka.frontend.kit.program import Label
 from mazurka.frontend.kit.shapes import Blueprint, RecordShape, Reference
 from mazurka.frontend.python.lowering import LocalParts, LocalVariable, Lowering, expression
-from mazurka.frontend.python.source import advise_on_name
+from mazurka.frontend.python.source import describe_unknown_name
 from mazurka.frontend.python.survey import is_frozen
 from mazurka.frontend.python.values.comparisons import compare
 from mazurka.frontend.python.values.kinds import (
@@ -111,8 +111,7 @@ def look_up(low: Lowering, name: str, node: ast.AST) -> LocalVariable | LocalPar
         if line > getattr(node, "lineno", line):
             raise low.refuse(node, f"`{name}` is defined later, at line {line}")
         candidates = [*low.program.globals, *(low.frame.variables if low.frames else ())]
-        advice = advise_on_name(name, candidates, low.program.known)
-        raise low.refuse(node, f"the name `{name}` is not defined{advice}")
+        raise low.refuse(node, describe_unknown_name(name, candidates, low.program.known))
     if isinstance(found, Function | RecordClass):
         _check_order(low, found, node)
     return found

@@ -14,7 +14,14 @@ from mazurka.frontend.python.statements import leave_to
 from mazurka.frontend.python.survey import count_stores, creates_or_grows, leaves_early
 from mazurka.frontend.python.values.assignment import assign, bind_cell, is_fixed, settle
 from mazurka.frontend.python.values.containers import count_back, list_items
-from mazurka.frontend.python.values.kinds import Interval, Number, Sequence, Value, kind_of
+from mazurka.frontend.python.values.kinds import (
+    Interval,
+    Number,
+    Sequence,
+    Value,
+    count_numbers,
+    kind_of,
+)
 from mazurka.frontend.python.values.owned import is_record_value
 from mazurka.ir.expressions import Const, Expr, Load
 from mazurka.ir.program import Role
@@ -102,7 +109,7 @@ def _for(low: Lowering, node: ast.For) -> None:
 def _few_items(low: Lowering, interval: Interval, node: ast.For) -> list[Value] | None:
     match interval:
         case Interval(Const(start), Const(stop), step):
-            if len(range(start, stop, step)) <= MOST_UNROLLED_THREADS:
+            if count_numbers(range(start, stop, step)) <= MOST_UNROLLED_THREADS:
                 return list_items(low, interval, node)
     return None
 

@@ -33,9 +33,11 @@ from mazurka.frontend.python.values.kinds import (
     Number,
     Sequence,
     Value,
+    count_numbers,
     kind_of,
 )
 from mazurka.ir.expressions import ZERO, Choice, Const, Expr, Load, negate
+from mazurka.ir.passes.validate import MOST_CHOICES
 from mazurka.ir.program import Assign, Kind, Role
 
 
@@ -153,8 +155,15 @@ def _choose_number(low: Lowering, node: ast.Call, interval: Interval) -> Value:
     numbers = range(interval.start.value, interval.stop.value, interval.step)
     if not numbers:
         raise low.refuse(node, f"`{ast.unparse(node)}` has nothing to choose from")
+    count = count_numbers(numbers)
+    if count > MOST_CHOICES:
+        raise low.refuse(
+            node,
+            f"`{ast.unparse(node)}` has {count:,} numbers to choose from; {MOST_CHOICES:,} is the"
+            " most",
+        )
     scaled = binary("mul", Choice(), Const(numbers.step)) if numbers.step != 1 else Choice()
-    return Number(_choice(low, node, len(numbers), binary("add", scaled, Const(numbers.start))))
+    return Number(_choice(low, node, count, binary("add", scaled, Const(numbers.start))))
 
 
 def _choice(low: Lowering, node: ast.Call, count: int, value: Expr, role: Role = Role.INT) -> Expr:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import difflib
+import operator
 import re
 import warnings
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from mazurka.errors import MazurkaError, UnsupportedError
 from mazurka.frontend.kit.arithmetic import fits
@@ -14,6 +16,15 @@ from mazurka.frontend.python.values.kinds import Imported
 from mazurka.ir.program import Span
 
 MOST_SHOWN = 40
+LARGEST_EXPONENT = 128
+"""Of literals that are computed before anybody asks whether the result fits in 64 bits."""
+EXACT: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Pow: operator.pow,
+    ast.LShift: operator.lshift,
+}
 
 
 def parse(source: str, file: str) -> ast.Module:
@@ -34,6 +45,7 @@ def parse(source: str, file: str) -> ast.Module:
     if not module.body:
         raise MazurkaError("the file is empty; a model needs threads", file=file, line=1)
     _count_characters(module, source)
+    _LiteralArithmetic().visit(module)
     _check_numbers(module, file)
     return module
 
@@ -58,6 +70,46 @@ def span_of(node: ast.AST, file: str) -> Span:
     if column and getattr(node, "end_lineno", None) == line:
         end = getattr(node, "end_col_offset", -1) + 1
     return Span(file, line, column, end)
+
+
+class _LiteralArithmetic(ast.NodeTransformer):
+    """Computes what is written in literals, where the result fits in 64 bits and a part of it does
+    not: `-2 ** 63` and `2 ** 63 - 1` are the ends of the range of 64-bit numbers."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        return self._compute(node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        return self._compute(node)
+
+    def _compute(self, node: ast.BinOp | ast.UnaryOp) -> ast.expr:
+        parts: list[int] = []
+        value = _evaluate_literals(node, parts)
+        if value is None or not fits(value) or all(fits(part) for part in parts):
+            self.generic_visit(node)
+            return node
+        return ast.copy_location(ast.Constant(value), node)
+
+
+def _evaluate_literals(node: ast.expr, parts: list[int]) -> int | None:
+    """The exact value of an expression of literals, which joins `parts` with those of its operands;
+    None for other expressions, and for numbers that nobody wants to see."""
+    value = None
+    match node:
+        case ast.Constant(int(number)) if not isinstance(number, bool):
+            value = number
+        case ast.UnaryOp(ast.USub(), operand):
+            negated = _evaluate_literals(operand, parts)
+            value = None if negated is None else -negated
+        case ast.BinOp(left, operation, right) if type(operation) in EXACT:
+            x, y = _evaluate_literals(left, parts), _evaluate_literals(right, parts)
+            raises = isinstance(operation, ast.Pow | ast.LShift)
+            if x is not None and y is not None and (not raises or 0 <= y <= LARGEST_EXPONENT):
+                value = EXACT[type(operation)](x, y)
+    if value is None or value.bit_length() > LARGEST_EXPONENT:
+        return None
+    parts.append(value)
+    return value
 
 
 def _check_numbers(module: ast.Module, file: str) -> None:
@@ -119,6 +171,29 @@ def _module_import(alias: ast.alias, node: ast.Import, file: str) -> tuple[str, 
         return alias.asname, Imported(alias.name)
     top = alias.name.split(".")[0]
     return top, Imported(top)
+
+
+BUILTIN_ADVICE = {
+    "dict": "use an Array",
+    "divmod": "use `//` and `%`",
+    "filter": "use a list comprehension",
+    "float": "models have integers only",
+    "frozenset": "use an Array of Bool",
+    "input": "use `choose(...)` of `mazurka.model`, which tries every value",
+    "map": "use a list comprehension",
+    "pow": "use `**` with constants, or multiply",
+    "round": "models have integers only",
+    "set": "use an Array of Bool",
+    "str": "models have numbers only",
+}
+
+
+def describe_unknown_name(name: str, candidates: Iterable[str], known: Collection[str]) -> str:
+    """What is wrong with a name that nothing in the model stands for."""
+    if f"{MODEL}.{name}" not in known and hasattr(builtins, name):
+        advice = f"; {BUILTIN_ADVICE[name]}" if name in BUILTIN_ADVICE else ""
+        return f"Python's `{name}` is not part of the model language{advice}"
+    return f"the name `{name}` is not defined{advise_on_name(name, candidates, known)}"
 
 
 def advise_on_name(name: str, candidates: Iterable[str], known: Collection[str]) -> str:

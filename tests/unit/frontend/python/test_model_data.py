@@ -7,6 +7,21 @@ from tests.unit.frontend.python.model_exploration import Case, check_case
 
 CASES = [
     Case(
+        name="ends of the range of 64-bit numbers",
+        source="""
+LOW, HIGH = -9223372036854775808, (1 << 63) - 1
+x: Int[-2 ** 63, 2 ** 63 - 1] = -2 ** 63
+y: Int[0, 3] = 0
+def f():
+    global x, y
+    assert x == LOW and x // 2 == -2 ** 62
+    x = choose(LOW, HIGH, -1)
+    y = (x >> 62) + 2
+threads = [f()]
+""",
+        finals={"x": {-(2**63), 2**63 - 1, -1}, "y": {0, 1, 3}},
+    ),
+    Case(
         name="race counter",
         source="""
 x: Int[0, 4] = 0

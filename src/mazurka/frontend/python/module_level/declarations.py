@@ -49,6 +49,7 @@ from mazurka.frontend.python.values.kinds import (
     ThreadCall,
     ThreadHandle,
     Value,
+    count_numbers,
     kind_of,
 )
 from mazurka.ir.expressions import Const
@@ -237,7 +238,7 @@ class Declarations:
         match value:
             case Interval(Const(start), Const(stop), step):
                 numbers = range(start, stop, step)
-                if len(numbers) == len(targets) and _all_names(targets):
+                if count_numbers(numbers) == len(targets) and _all_names(targets):
                     return [ast.Constant(number) for number in numbers]
         return []
 

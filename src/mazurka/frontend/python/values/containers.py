@@ -32,6 +32,7 @@ from mazurka.frontend.python.values.kinds import (
     Sequence,
     ThreadHandle,
     Value,
+    count_numbers,
     kind_of,
 )
 from mazurka.frontend.python.values.owned import is_record_value, read_parts
@@ -298,7 +299,7 @@ def list_items(low: Lowering, value: Value, node: ast.AST) -> list[Value] | None
             return list(items)
         case Interval(Const(start), Const(stop), step):
             numbers = range(start, stop, step)
-            _check_count(low, len(numbers), node)
+            _check_count(low, count_numbers(numbers), node)
             return [Number(Const(number)) for number in numbers]
         case Reference(ArrayShape(shape, length), address, shared, title):
             _check_count(low, length, node)

@@ -55,6 +55,11 @@ class Interval:
     step: int
 
 
+def count_numbers(numbers: range) -> int:
+    """Count the numbers of a range; `len` fails where they are more than 2 ** 63 - 1."""
+    return (numbers[-1] - numbers[0]) // numbers.step + 1 if numbers else 0
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
     definition: ast.FunctionDef
