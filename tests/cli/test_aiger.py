@@ -56,6 +56,22 @@ def test_a_witness_is_replayed_on_the_model(
     assert mazurka("replay", str(witness), "--circuit", str(file), "--json").json["violation"]
 
 
+def test_a_circuit_without_inputs_has_one_run(mazurka, tmp_path: Path) -> None:
+    """ABC writes no frames then, and its remark on the line of the latches."""
+    model, file, witness = tmp_path / "m.py", tmp_path / "m.aig", tmp_path / "witness"
+    steps = "".join(f"    x = {number}\n" for number in (1, 2, 3))
+    source = f"from mazurka.model import *\nx: Int[0, 9] = 0\ndef f():\n    global x\n{steps}"
+    for last, status in (("    assert x == 4\n", 1), ("    assert x == 3\n", 2)):
+        model.write_text(f"{source}{last}threads = [f()]\n", encoding="utf-8")
+        mazurka(*EXPORT, str(model), "--interleaving", "full", "-o", str(file))
+        assert read_aiger(str(file)).inputs == 0
+        for text in ("1100000# DONE", "1\nb0\n1100000\n.\n", "1# DONE\n"):
+            witness.write_text(text, encoding="ascii")
+            answer = mazurka("replay", str(witness), "--circuit", str(file))
+            assert answer.status == status
+            assert status == 1 or "nothing bad happens in this witness" in answer.err
+
+
 def test_the_circuit_is_written_in_both_forms(mazurka, tmp_path: Path) -> None:
     model, file = str(EXAMPLES / "peterson.py"), tmp_path / "m.aig"
     told = mazurka(*EXPORT, model, "--ascii").out
@@ -94,6 +110,7 @@ def test_options_that_make_no_sense_are_refused(mazurka, options: list[str], mes
         ("1\nb0\n0\n0101\n.\n", "this witness is of another circuit: it has 4 inputs"),
         ("1\nb0\n0\n{zeros}\n.\n", "nothing bad happens in this witness"),
         ("once upon a time\n", "this is not an AIGER witness"),
+        ("1\nb0\n0\n.\n", "this is not an AIGER witness"),
     ],
 )
 def test_witnesses_that_show_nothing(mazurka, tmp_path: Path, text: str, message: str) -> None:

@@ -7,6 +7,9 @@ write `x` for values that do not matter; lines that begin with `c` or `u`, and w
 are remarks.  In an older form each frame is a line of four words: the state, the inputs, the
 outputs, the next state.
 
+A circuit without inputs has one run, so ABC writes no frames for it: it is followed until something
+bad happens.
+
 The values of latches are not looked at: checkers write those of the circuit that they have made of
 what they were given.  The first state is known, and the run is simulated from there.
 """
@@ -30,6 +33,12 @@ from mazurka.symbolic.schedules import ALL, ScheduleReader
 HOLDS, UNKNOWN = "0", "2"
 VALUES = frozenset("01xX-?")
 OLDER_WORDS = 4
+MOST_FRAMES = 10_000
+"""How far a circuit without inputs is followed."""
+NOT_A_WITNESS = (
+    "this is not an AIGER witness: the first values of the latches and then the inputs of each"
+    " frame are expected, one line each"
+)
 
 
 @dataclass(frozen=True)
@@ -39,6 +48,7 @@ class Witness:
     property: str | None
     """`b0` for the first bad literal; None where the file does not say."""
     frames: tuple[str, ...]
+    """No frames where the circuit has no inputs."""
 
 
 def read_witness(path: str) -> Witness:
@@ -76,17 +86,18 @@ def parse_witness(text: str) -> Witness:
     is_readable = not any(set(word) - VALUES for words in parts for word in words)
     if is_readable and parts and all(len(words) == OLDER_WORDS for words in parts):
         return Witness(asked, tuple(words[1] for words in parts))
-    if not is_readable or len(lines) < 2 or any(len(words) > 1 for words in parts):
-        raise AigerError(
-            "this is not an AIGER witness: the first values of the latches and then the inputs of"
-            " each frame are expected, one line each"
-        )
+    if not is_readable or any(len(words) > 1 for words in parts):
+        raise AigerError(NOT_A_WITNESS)
     return Witness(asked, tuple(lines[1:]))
 
 
 def follow_witness(circuit: Circuit, witness: Witness) -> tuple[str, tuple[Move, ...], Step | None]:
     """The schedule that a witness stands for, with what is bad behind it and the last step."""
     frames = [_bits(frame) for frame in witness.frames]
+    if not frames:
+        if circuit.inputs:
+            raise AigerError(NOT_A_WITNESS)
+        frames = [[]] * MOST_FRAMES
     wrong = next((each for each in frames if len(each) != len(circuit.inputs)), None)
     if wrong is not None:
         raise AigerError(
