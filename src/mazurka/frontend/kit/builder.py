@@ -97,11 +97,12 @@ class ThreadBuilder:
             )
         automaton = self.require_automaton()
         atomic = parts.get("atomic", False) or automaton.atomic_depth > 0 or kind is Kind.UNTIL
-        accesses = _find_accesses(parts.get("guard"), operations)
+        guarding, accesses = _find_reads(parts.get("guard")), _find_accesses(operations)
         wrong = f"`{text}` uses a temporary after its release: call release() after the statement"
-        FrontendError.unless(not any(map(_is_released, accesses)), span, wrong)
+        FrontendError.unless(not any(map(_is_released, (*guarding, *accesses))), span, wrong)
         wrong = f"`{text}` accesses shared data twice in one step"  # which hides interleavings
-        once = atomic or sum(map(self._is_shared_data, accesses)) < 2 or self.is_provisional
+        touched = sum(map(self._is_shared_data, (*set(guarding), *accesses)))
+        once = atomic or touched < 2 or self.is_provisional
         FrontendError.unless(once, span, f"{wrong}: use load() and store(), or make it atomic")
         automaton.add_edge(kind, span, target, operations=operations, text=text, **parts)
 
@@ -281,13 +282,20 @@ class ThreadBuilder:
         return Reference(owner.shape, address, owner.shared, owner.title)
 
 
-def _find_accesses(guard: Expr | None, operations: Sequence[Operation]) -> list[Expr]:
-    """List the addresses that a step reads and writes."""
+def _find_reads(expr: Expr | None) -> list[Expr]:
+    """List the addresses that an expression reads.
+
+    One that is written once may be found several times: `0 <= x < 3` asks twice about one value."""
+    parts = walk(expr) if expr is not None else ()
+    return [part.address for part in parts if isinstance(part, Load)]
+
+
+def _find_accesses(operations: Sequence[Operation]) -> list[Expr]:
+    """List the addresses that operations read and write."""
     writes = [each for each in operations if isinstance(each, Assign)]
     read = [each.condition for each in operations if isinstance(each, Check)]
     read += (expr for each in writes for expr in (each.address, each.value))
-    parts = (part for expr in (*read, *([guard] if guard else ())) for part in walk(expr))
-    return [*(each.address for each in writes), *(p.address for p in parts if isinstance(p, Load))]
+    return [*(each.address for each in writes), *(part for e in read for part in _find_reads(e))]
 
 
 def _is_released(address: Expr) -> bool:

@@ -322,6 +322,12 @@ def test_two_accesses_to_shared_data_in_one_step_are_refused(
     with pytest.raises(InternalError, match="twice"):
         build.step(Kind.ASSERT, HERE, "assert", operations=(Check(twice, Fault.ASSERT, ""),))
     build.step(Kind.ASSERT, HERE, "once", guard=Load(x.address))
+    build.step(Kind.ASSUME, HERE, "one value", guard=twice)
+    for guard in (binary("add", twice, Load(array.address)), Load(array.address)):
+        with pytest.raises(InternalError, match="twice"):
+            build.step(Kind.ASSUME, HERE, "", guard=guard, operations=(Assign(x.address, ONE),))
+    with pytest.raises(InternalError, match="twice"):
+        build.step(Kind.ASSUME, HERE, "", guard=twice, operations=(Assign(x.address, ONE),))
     build.step(Kind.ATOMIC, HERE, "add", operations=(Assign(x.address, increment),), atomic=True)
     build.require_automaton().atomic_depth = 1
     build.store(x, increment, HERE)

@@ -7,6 +7,63 @@ from tests.unit.frontend.python.model_exploration import Case, check_case
 
 CASES = [
     Case(
+        name="assume that asks more than once about one number, chain",
+        source="""
+ONE = 1
+x: Int[0, 3] = 0
+y: Int[0, 3] = 0
+def f():
+    global y
+    k = choose(0, 1)
+    assume(0 < x < 2 and k == 1)
+    y = k + 1
+def g():
+    global x
+    x = 1
+    x = 2
+threads = [f(), g()]
+""",
+        finals={"x": {2}, "y": {2}},
+    ),
+    Case(
+        name="assume that asks more than once about one number, members",
+        source="""
+ONE = 1
+x: Int[0, 3] = 0
+y: Int[0, 3] = 0
+def f():
+    global y
+    k = choose(0, 1)
+    assume(x in (1, 3) and ONE)
+    y = k + 1
+def g():
+    global x
+    x = 1
+    x = 2
+threads = [f(), g()]
+""",
+        finals={"x": {2}, "y": {1, 2}},
+    ),
+    Case(
+        name="assume that asks more than once about one number, alternative",
+        source="""
+ONE = 1
+x: Int[0, 3] = 0
+y: Int[0, 3] = 0
+def f():
+    global y
+    k = choose(0, 1)
+    assume(x == 1 or k == 2 or not ONE)
+    y = k + 1
+def g():
+    global x
+    x = 1
+    x = 2
+threads = [f(), g()]
+""",
+        finals={"x": {2}, "y": {1, 2}},
+    ),
+    Case(
         name="ends of the range of 64-bit numbers",
         source="""
 LOW, HIGH = -9223372036854775808, (1 << 63) - 1
