@@ -6,7 +6,8 @@
   they have found is told.
 - *All other Python code* is interrupted by an alarm, which raises `TimeLimitError` wherever the
   code is, under `interruptible`: what stands around it deals with the exception.  There is an alarm
-  in the main thread, on systems that have one, if nobody else uses it.
+  in the main thread, on systems that have one, if nobody else uses it.  Modules are loaded to their
+  end first: one with C code that was interrupted can never be imported again in this process.
 - *Loops that may take long* call `check_time` once a round.  That says in which phase a check is,
   and ends it where there is no alarm.  What everybody calls (the graphs of the symbolic engine, its
   solvers) does so as well, without a phase.
@@ -22,12 +23,14 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from types import FrameType
 
 from mazurka.errors import MazurkaError
 
@@ -37,6 +40,10 @@ LAST_SHARE = 0.05
 """The part of a time limit for which what was found in the last moment may still be explained."""
 
 
+IMPORTING = "<frozen importlib._bootstrap"
+"""How the names of the files begin whose code imports modules."""
+LOADING_ROUND = 0.01
+"""How soon the alarm rings again where it has found that a module is being loaded."""
 START_FIELD = 19
 """Where `/proc/self/stat` says when a process began, counted behind the name of its program."""
 LONGEST_LOADING = 120.0
@@ -70,6 +77,8 @@ _deadline: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 _cancelled: ContextVar[Callable[[], bool] | None] = ContextVar("cancelled", default=None)
 _command_start: float | None = None
 _undisturbed: ContextVar[bool] = ContextVar("undisturbed", default=False)
+_interrupted: FrameType | None = None
+"""The frame of the main thread whose code may be interrupted, with all that it calls."""
 
 
 @contextmanager
@@ -188,16 +197,19 @@ def check_time(phase: str | None = None) -> None:
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Raise `TimeLimitError` in this code, wherever it is, when the time is up."""
+    global _interrupted
     if _deadline.get() is None or not _can_use_alarm():
         yield
         return
     signal.signal(signal.SIGALRM, _ring)
+    _interrupted = sys._getframe(2)  # behind the one of the context manager
     try:
         _set_timer(_deadline.get())
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        _interrupted = None
 
 
 def _can_use_alarm() -> bool:
@@ -220,11 +232,24 @@ def _set_timer(deadline: Deadline | None) -> None:
     signal.setitimer(signal.ITIMER_REAL, max(left, SHORTEST_ALARM) if left > 0 else 0)
 
 
-def _ring(number: int, frame: object) -> None:
-    """The alarm rings once.  A clock that is not the wall clock may say that it is too early."""
+def _ring(number: int, frame: FrameType | None) -> None:
+    """The alarm rings once, but again while modules are loaded.  A clock that is not the wall clock
+    may say that it is too early."""
     if _undisturbed.get():
+        return
+    if _is_importing(frame):
+        signal.setitimer(signal.ITIMER_REAL, LOADING_ROUND)
         return
     deadline = _deadline.get()
     if deadline is not None:
         _set_timer(deadline)
         deadline.check()
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    """Whether a module is being loaded by what may be interrupted."""
+    while frame is not None and frame is not _interrupted:
+        if frame.f_code.co_filename.startswith(IMPORTING):
+            return True
+        frame = frame.f_back
+    return False

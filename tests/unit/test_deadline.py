@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from contextvars import copy_context
 from pathlib import Path
 
@@ -116,6 +118,30 @@ def test_whoever_waits_for_others_is_not_disturbed() -> None:
         with undisturbed():
             time.sleep(0.03)
         assert seconds_left() == 0
+
+
+def test_modules_are_loaded_to_their_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One with C code that was interrupted could not be imported again."""
+    text = "import time\nbegan = time.perf_counter()\n"
+    text += "while time.perf_counter() < began + 0.1:\n    pass\nwhole = True\n"
+    (tmp_path / "slowly_loaded.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    with time_limit(0.02), suppress(TimeLimitError), interruptible():
+        importlib.import_module("slowly_loaded")
+        go_on_for_ever()
+    assert sys.modules.pop("slowly_loaded").whole
+
+
+def test_code_that_a_module_runs_is_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A check at module level is no part of loading that module."""
+    text = "from mazurka.deadline import *\ntry:\n    with time_limit(0.02), interruptible():\n"
+    text += "        while True:\n            pass\nexcept TimeLimitError:\n    ended = True\n"
+    (tmp_path / "checking_module.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("checking_module")
+    assert sys.modules.pop("checking_module").ended
 
 
 def test_an_alarm_of_somebody_else_is_left_alone() -> None:
