@@ -11,7 +11,7 @@ from mazurka.frontend.c.expressions import apply, require_known_pointers
 from mazurka.frontend.c.library.arguments import viewed_target_of
 from mazurka.frontend.c.lowering import BUILTINS, CLowering, builtin
 from mazurka.frontend.c.pointers import move_pointer
-from mazurka.frontend.c.types import VOID, IntegerType, PointerType, bare, size_of
+from mazurka.frontend.c.types import VOID, IntegerType, PointerType, RecordType, bare, size_of
 from mazurka.frontend.c.values import ObjectPlace, Scalar
 from mazurka.frontend.kit.arithmetic import binary, unary
 from mazurka.ir.expressions import ONE, ZERO, Const, Expr, Load
@@ -24,6 +24,15 @@ def _object(low: CLowering, node: tree.Builtin, position: int = 0) -> ObjectPlac
     place = viewed_target_of(low, node.arguments[position])
     if place is None:
         raise low.refuse(node, f"`{node.text}` works on a null pointer")
+    return place
+
+
+def _flag(low: CLowering, node: tree.Builtin) -> ObjectPlace:
+    """The flag that an argument leads to: gcc's `atomic_flag` is a structure with one member."""
+    place = _object(low, node)
+    parts = low.machine.layouts.parts(place.type)
+    if isinstance(bare(place.type), RecordType) and len(parts) == 1:
+        return place.at(parts[0].type, place.address, place.title)
     return place
 
 
@@ -92,9 +101,9 @@ def _generic_exchange(low: CLowering, node: tree.Builtin) -> Scalar:
     return Scalar(VOID, ZERO)
 
 
-@builtin("__sync_lock_release")
+@builtin("__sync_lock_release", "__atomic_clear")
 def _release(low: CLowering, node: tree.Builtin) -> Scalar:
-    place = _object(low, node)
+    place = _flag(low, node)
     low.begin_atomic(node.span)
     write(low, place, Scalar(place.type, ZERO), node.span)
     low.end_atomic(node.span)
@@ -256,17 +265,12 @@ def _compare_exchange(low: CLowering, node: tree.Builtin) -> Scalar:
 
 @builtin("__atomic_test_and_set")
 def _test_and_set(low: CLowering, node: tree.Builtin) -> Scalar:
-    place = _object(low, node)
+    place = _flag(low, node)
     low.begin_atomic(node.span)
     before = _read(low, place, node)
     write(low, place, Scalar(place.type, ONE), node.span)
     low.end_atomic(node.span)
     return Scalar(BOOL, before.expr)
-
-
-@builtin("__atomic_clear")
-def _clear(low: CLowering, node: tree.Builtin) -> Scalar:
-    return _release(low, node)
 
 
 @builtin("__sync_synchronize", "__atomic_thread_fence", "__atomic_signal_fence",

@@ -23,6 +23,7 @@ from mazurka.frontend.c.source.attributes import (
 )
 from mazurka.frontend.c.source.clang_types import TypeReader
 from mazurka.frontend.c.source.definitions import add_definitions
+from mazurka.frontend.c.source.gcc_atomics import find_refused, rewrite_calls, simplify_flags
 from mazurka.frontend.c.source.generic_selections import find_selected
 from mazurka.frontend.c.source.places import PlaceMap
 from mazurka.frontend.c.survey import may_write
@@ -138,6 +139,8 @@ class UnitReader:
     def __init__(self, path: str, text: str, model: str, preprocessed: bool) -> None:
         self.path = path
         text = hide_arguments(text)
+        if preprocessed and "_Atomic" in text:
+            text = simplify_flags(text)
         self.data = text.encode()
         self.places = PlaceMap(path, text, preprocessed)
         self.cindex = _load_clang()
@@ -159,7 +162,7 @@ class UnitReader:
                      "-Wno-error", "-Wno-int-conversion", "-Wno-implicit-int",
                      "-Wno-implicit-function-declaration",
                      "-Wno-incompatible-function-pointer-types", "-Wno-return-type",
-                     "-fgnu89-inline", "-ferror-limit=5"]  # fmt: skip
+                     "-fgnu89-inline", "-ferror-limit=0"]  # fmt: skip
         name = "mazurka-input.c"
 
         def parse_again(changed: str) -> Any:
@@ -167,6 +170,11 @@ class UnitReader:
             return self.cindex.Index.create().parse(name, args=arguments, unsaved_files=files)
 
         self.parsed = parse_again(text)
+        if preprocessed and (refused := find_refused(self.parsed.diagnostics)):
+            text = rewrite_calls(text, refused)
+            self.data, self.places = text.encode(), PlaceMap(path, text, preprocessed)
+            self.unit.sources = self.places.sources
+            self.parsed = parse_again(text)
         self._refuse_errors()
         self._refuse_pragmas(text)
         self.selected = find_selected(self.data, parse_again, self.evaluate)
