@@ -38,7 +38,7 @@ ARRIVAL_COST = np.uint64(blocks.ARRIVAL_COST)
 UNKNOWN = -1
 
 
-class Run(NamedTuple):
+class RunArrays(NamedTuple):
     """The present run."""
 
     words: Any
@@ -51,7 +51,7 @@ class Run(NamedTuple):
     cover_words: Any
 
 
-class Known(NamedTuple):
+class KnownStates(NamedTuple):
     """The states that are known."""
 
     block: Any
@@ -71,7 +71,7 @@ class Items(NamedTuple):
 
 @compiled
 def run_in(block: Any) -> Any:
-    return Run(
+    return RunArrays(
         block[blocks.WORDS],
         block[blocks.THREADS],
         words_at(block[blocks.PAST]),
@@ -86,7 +86,7 @@ def run_in(block: Any) -> Any:
 @compiled
 def known_in(block: Any) -> Any:
     mask = np.uint64(block[blocks.TABLE_SLOTS] - 1)
-    return Known(block, words_at(block[blocks.LOG]), words_at(block[blocks.TABLE]), mask)
+    return KnownStates(block, words_at(block[blocks.LOG]), words_at(block[blocks.TABLE]), mask)
 
 
 @compiled
