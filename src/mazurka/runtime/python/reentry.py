@@ -27,6 +27,7 @@ from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE
 from types import FrameType
 from typing import Any, Final, TypeAlias
 
+from mazurka.runtime.core.frame_variables import reported
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import RUNTIME_FOLDER, sites
@@ -78,7 +79,11 @@ class SplitOperation:
             if frame.f_code.co_flags & AWAITS:
                 return
             if self._splits or self._count != now.count:
-                self.go_on_after_return(value)
+                reported.add(frame)
+                try:
+                    self.go_on_after_return(value)
+                finally:
+                    reported.discard(frame)
 
     def go_on_after_return(self, value: object = None) -> None:
         """Stand before the operation once more; the frame that has returned is still there."""

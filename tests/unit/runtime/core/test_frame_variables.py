@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+import threading
 import weakref
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
 import pytest
 
-from mazurka.runtime.core.frame_variables import KEEPS_COPY, read_variables
+from mazurka.runtime.core.frame_variables import KEEPS_COPY, read_variables, reported
 
 
 class Thing:
@@ -90,3 +92,41 @@ def test_a_trace_function_changes_no_variables() -> None:
         sys.settrace(before)
     assert found == 3
     assert told[-1] == {"number": 1, "other": 2}
+
+
+def count_up() -> Iterator[int]:
+    """A generator that needs its variables after each `yield`."""
+    count = 0
+    while count < 2:
+        count += 1
+        yield count
+
+
+def run_profiled(look: Callable[[FrameType], object]) -> list[int]:
+    """Let C code go through the generator; `look` is called whenever that returns to C code."""
+
+    def profile(frame: FrameType, event: str, value: object) -> None:
+        if frame.f_code is count_up.__code__ and event == "return":
+            look(frame)
+
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        return list(count_up())
+    finally:
+        sys.setprofile(before)
+
+
+def test_a_profile_function_changes_no_variables() -> None:
+    assert run_profiled(read_variables) == [1, 2]
+
+
+def test_a_thread_beside_a_profile_function_changes_no_variables() -> None:
+    def look(frame: FrameType) -> None:
+        reported.add(frame)
+        other = threading.Thread(target=read_variables, args=(frame,))
+        other.start()
+        other.join()
+        reported.discard(frame)
+
+    assert run_profiled(look) == [1, 2]
