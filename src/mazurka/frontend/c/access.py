@@ -47,7 +47,9 @@ def refuse_sync(place: ObjectPlace, span: Span) -> None:
     inner = bare(place.type)
     if isinstance(inner, SyncType) and inner.name not in HANDLES:
         raise UnsupportedError.at(
-            span, f"`{place.title}` is a {inner.name}: it can be used by its functions only"
+            span,
+            f"`{place.title}` is a {inner.name}: it can be used by its functions only; do"
+            " not copy it, initialize it where it is",
         )
 
 

@@ -22,6 +22,7 @@ from mazurka.frontend.c.arithmetic import (
 )
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.heap import allocate_for, is_allocation
+from mazurka.frontend.c.initializers import assign_literal, has_locks
 from mazurka.frontend.c.lives import leave
 from mazurka.frontend.c.lowering import LIBRARY, CLowering, expression
 from mazurka.frontend.c.memory import place_text
@@ -443,6 +444,9 @@ def _assignment(low: CLowering, node: tree.Assignment) -> Scalar | Whole:
     if node.operator:
         return _update(low, node)
     target = node.target
+    if (literal := _literal_with_locks(low, node)) is not None:
+        assign_literal(low, low.pin_place(place_of(low, target), node.span), literal)
+        return Scalar(VOID, ZERO)
     if has_effects(target) or may_write(node.value):
         value = low.value(node.value)
         if isinstance(value, Scalar):
@@ -461,6 +465,16 @@ def _assignment(low: CLowering, node: tree.Assignment) -> Scalar | Whole:
         # The variable may occur in the value, and has changed.
         value = Scalar(value.type, Load(place.address), value.inside)
     return value
+
+
+def _literal_with_locks(low: CLowering, node: tree.Assignment) -> tree.CompoundLiteral | None:
+    """The literal that a statement assigns to an object with locks, which cannot be read."""
+    value = node.value
+    while isinstance(value, tree.Conversion):
+        value = value.operand
+    if not isinstance(value, tree.CompoundLiteral) or low.unused is not node:
+        return None
+    return value if has_locks(low, value.variable.type) else None
 
 
 def _narrow_to(place: ObjectPlace, value: Scalar) -> Scalar:

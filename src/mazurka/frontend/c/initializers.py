@@ -8,7 +8,7 @@ from mazurka.frontend.c.access import cell_address, read, write
 from mazurka.frontend.c.arithmetic import wrap_number
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.lowering import CLowering, CProgram, denotes, expression
-from mazurka.frontend.c.memory import note_written, reset_flags, size_object
+from mazurka.frontend.c.memory import note_written, pointer_checks, reset_flags, size_object
 from mazurka.frontend.c.places_of import declare
 from mazurka.frontend.c.types import (
     GAP,
@@ -24,6 +24,8 @@ from mazurka.frontend.c.types import (
 )
 from mazurka.frontend.c.values import ObjectPlace, Scalar, Whole
 from mazurka.frontend.kit.builder import NotStatic
+from mazurka.frontend.kit.locks import LockShape
+from mazurka.frontend.kit.shapes import Reference
 from mazurka.ir.expressions import ZERO, Const, Expr
 from mazurka.ir.program import Assign as Store
 from mazurka.ir.program import Kind, Span
@@ -207,6 +209,9 @@ def initialize(low: CLowering, place: ObjectPlace, variable: tree.Variable) -> N
                 return
         write(low, place, value, node.span)
         return
+    if isinstance(node, tree.CompoundLiteral) and has_locks(low, variable.type):
+        assign_literal(low, place, node)
+        return
     if not isinstance(node, tree.InitialList) and isinstance(bare(variable.type), RecordType):
         write(low, place, low.value(node), node.span)
         return
@@ -272,6 +277,45 @@ def _leave_unset(low: CLowering, place: ObjectPlace, span: Span) -> None:
         low.mark_unset(place.variable)
         return
     reset_flags(low, place.address, span)
+
+
+def has_locks(low: CLowering, type_: CType) -> bool:
+    """Whether an object of a type holds a lock, or another object that has no value."""
+    parts = low.machine.layouts.parts(type_)
+    return any(_is_lock(bare(part.type)) for part in parts)
+
+
+def _is_lock(type_: CType) -> bool:
+    return isinstance(type_, SyncType) and type_.name not in HANDLES
+
+
+def assign_literal(low: CLowering, place: ObjectPlace, node: tree.CompoundLiteral) -> None:
+    """Give an object the value of a literal with locks: `*p = (struct s){ .lock = ... }`.
+
+    Locks are initialized as the literal says; everything else is copied from it, after all of it
+    has been computed."""
+    literal, span, initial = _literal(low, node), node.span, node.variable.initial
+    assert initial is not None
+    found = distribute(low.machine, node.variable.type, initial)
+    for cell, part in enumerate(low.machine.layouts.parts(node.variable.type)):
+        if part.type == GAP:
+            continue
+        target, source = (
+            each.at(part.type, cell_address(each, cell), each.title + part.suffix, part.bits)
+            for each in (place, literal)
+        )
+        if _is_lock(bare(part.type)):
+            _, item = found.get(cell, (part.type, 0))
+            if isinstance(item, int) and item:
+                low.machine.found.mutex_kinds = True
+            if checks := pointer_checks(low, target):
+                low.step(Kind.LOCAL, span, target.title, operations=checks)
+            owner = Reference(LockShape(low.program.threads), target.address, True, target.title)
+            value = Const(item if isinstance(item, int) else 0)
+            text = f"initialize {target.title}"
+            low.act(Kind.CLEAR, span, text, owner, Store(target.address, value))
+        else:
+            write(low, target, read(low, source, span), span)
 
 
 @denotes(tree.CompoundLiteral)
