@@ -13,7 +13,7 @@ from mazurka.checking import (
     reads_unwritten,
 )
 from mazurka.deadline import interruptible, time_limit
-from mazurka.errors import OptionError
+from mazurka.errors import OptionError, UnsupportedError
 from mazurka.ir.program import Program
 from mazurka.report.verdict import UNREDUCED, Verdict
 from mazurka.search import Observer, Strategy
@@ -150,7 +150,7 @@ class ComparedProgram:
                     verdict = check_program(
                         self.path, self.program, strategy, wanted, self.observer
                     )
-            except OptionError as error:  # such as a solver that is not installed
+            except (OptionError, UnsupportedError) as error:  # no solver, or too many threads
                 if named or (strategy is chosen[-1] and not verdicts):
                     raise
                 left_out.append((strategy.name, error.message))

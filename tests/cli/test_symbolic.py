@@ -553,3 +553,33 @@ def test_progress_says_what_a_search_is_busy_with(strategy: str, heard: str) -> 
     rounds = {"rounds": 4} if strategy in ("bmc", "k-induction") else {}
     check(EXAMPLES / f"{model}.py", strategy=strategy, observer=watcher, **rounds)
     assert any(re.search(heard, line) for line in watcher.lines), watcher.lines
+
+
+STACK_OR_QUEUE = """\
+from mazurka.model import *
+x: Int[0, 3] = 0
+queue = Queue(2, Int[0, 3])
+stack = LifoQueue(2, Int[0, 3])
+def take():
+    which, item = select(queue, stack if x < 3 else None)
+    assert item == which + 1
+def give():
+    {first}
+    {second}
+    queue.put(1)
+threads = [take(), give()]
+"""
+
+
+@pytest.mark.parametrize("strategy", ["full", "bmc", "bdd", "events", "cartesian", "optimal-dpor"])
+def test_races_of_a_step_that_takes_from_a_stack(mazurka, tmp_path, monkeypatch, strategy):
+    """What a `select` reads in its condition races with an atomic write, where an item is there."""
+    monkeypatch.chdir(tmp_path)
+    write, put = "swap(x, 1)", "stack.put(2)"
+    for first, second, verdict in ((write, put, "holds"), (put, write, "violated")):
+        text = STACK_OR_QUEUE.format(first=first, second=second)
+        (tmp_path / "stack.py").write_text(text, encoding="utf-8")
+        asked = ("check", "stack.py", "--json", "--strategy", strategy, "--property", "assert,race")
+        found = mazurka(*asked).json
+        assert found["verdict"] == verdict
+        assert verdict == "holds" or found["violation"]["kind"] == "race"

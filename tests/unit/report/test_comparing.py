@@ -11,7 +11,7 @@ import pytest
 from mazurka import checking, comparing
 from mazurka.comparing import compare_file, every_strategy, options_for
 from mazurka.deadline import TimeLimitError
-from mazurka.errors import OptionError
+from mazurka.errors import MazurkaError, OptionError, UnsupportedError
 from mazurka.ir.program import Program
 from mazurka.report.comparison import list_remarks
 from mazurka.search import Observer, SearchOptions, SearchResult, Silent, Statistics, Strategy
@@ -136,9 +136,14 @@ def test_reading_takes_no_longer_than_is_left_since_the_start(model: str):
         compare_file(model, ("full",), CheckOptions(limit_seconds=10), Silent(), started=started)
 
 
-def test_a_strategy_that_lacks_its_solver_is_left_out(model: str, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("error", [OptionError, UnsupportedError])
+def test_a_strategy_that_cannot_search_the_program_is_left_out(
+    model: str, monkeypatch: pytest.MonkeyPatch, error: type[MazurkaError]
+):
+    """It has no solver, or the program is too much for it."""
+
     def refuse(*_: object) -> SearchResult:
-        raise OptionError("there is no solver")
+        raise error("there is no solver")
 
     full = load_strategy("full")
     known = {"full": full, "solving": replace(full, name="solving", run=refuse)}
@@ -147,5 +152,5 @@ def test_a_strategy_that_lacks_its_solver_is_left_out(model: str, monkeypatch: p
     found = compare_file(model, None, CheckOptions(), Silent(), engines=("stateful",))
     assert [verdict.strategy for verdict in found.verdicts] == ["full"]
     assert found.left_out == (("solving", "there is no solver"),)
-    with pytest.raises(OptionError, match="there is no solver"):
+    with pytest.raises(error, match="there is no solver"):
         compare_file(model, ("full", "solving"), CheckOptions(), Silent())

@@ -237,11 +237,11 @@ class QueueShape(Holder):
         base, empty = owner.address, self.item.empty()
         if not self.newest_first:
             return get_item(base, self.capacity, targets, empty)
-        count, width = Load(base), len(targets)
-        newest = [Element(owner.cell(SLOTS + n), count, self.capacity, width) for n in range(width)]
+        last, width = binary("sub", Load(base), ONE), len(targets)
+        newest = [Element(owner.cell(SLOTS + n), last, self.capacity, width) for n in range(width)]
         taken = [Assign(target, Load(slot)) for target, slot in zip(targets, newest, strict=True)]
         freed = [Assign(slot, value) for slot, value in zip(newest, empty, strict=True)]
-        return (Assign(base, binary("sub", count, ONE)), *taken, *freed)
+        return (*taken, *freed, Assign(base, last))  # a step reads nothing that it has written
 
     def size_now(self, build: ThreadBuilder, owner: Reference, span: Span) -> Expr:
         """How many items there are at this moment."""
