@@ -6,6 +6,7 @@ execution's act stays, then no later execution finds it true, and the race looks
 
 from __future__ import annotations
 
+import sys
 from types import ModuleType
 
 import pytest
@@ -266,7 +267,8 @@ def test_what_is_made_once_is_made_in_every_execution(older: ModuleType) -> None
 
     get.__module__ = older.__name__
     result = explore(older, "same_for_both", get)
-    assert result.verdict == "holds", result
+    has_lock = sys.version_info < (3, 12)  # `cached_property`; without one both may compute it
+    assert result.verdict == ("holds" if has_lock else "violated"), result
     assert not vars(older.SETTINGS)
 
 
