@@ -103,8 +103,8 @@ def select(
 def spare_seconds(left: float, steps: int) -> float:
     """How long to look for another counterexample: not so long that the time is up before the one
     that was found is replayed, unless it is too long for that anyway."""
-    share, replaying = LOOKING_SHARE * left, REPLAY_MARGIN * REPLAY_SECONDS * steps
-    return share if replaying >= left else min(share, left - replaying)
+    share, replaying = LOOKING_SHARE * left, REPLAY_SECONDS * steps
+    return share if replaying >= left else min(share, max(left - REPLAY_MARGIN * replaying, 0.0))
 
 
 class _Improvement:

@@ -172,7 +172,8 @@ def test_a_shorter_one_is_looked_for_longer_in_place_of_one_nobody_could_read(st
     [
         (8.0, 10, 6.0),
         (8.0, 150_000, 2.0),  # replaying those takes up to 6 seconds
-        (8.0, 300_000, 6.0),  # replaying those is out of the question
+        (8.0, 300_000, 0.0),  # 6 seconds, or 12
+        (8.0, 500_000, 6.0),  # replaying those is out of the question
     ],
 )
 def test_looking_for_another_one_leaves_time_to_replay_the_one_found(left, steps, looking):
