@@ -19,6 +19,7 @@ from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.python import attributes, deep, expressions, variables
 from mazurka.runtime.python.iteration import loops
 from mazurka.runtime.rewrite import named_objects
+from mazurka.runtime.sharing.older_state import OlderState
 from mazurka.runtime.testing.decorator import make_test
 from tests.unit.runtime.observed_programs import module_of
 
@@ -203,7 +204,6 @@ def operate_unseen(thing: Any, site: int, function: Callable[..., Any], *argumen
         (attributes, "_is_kept_by_c", never, KEPT_BY_C),
         (attributes, "space_of_store", nothing, CLASS_SHOWN),
         (variables, "_COMPUTING", (setattr, delattr, object.__setattr__), STORED),
-        (named_objects, "_parts_of_class", no_names, CLASS_HOLDS),
         (loops, "unpack", first, STARRED),
         (expressions, "is_done_by_c", never, OPERATORS),
         (expressions, "operate", operate_unseen, OPERATORS),
@@ -228,6 +228,20 @@ def test_the_mutant_loses_the_failure(
     monkeypatch.setattr(module, name, mutant)
     result = explore_test(test, options)
     assert result.verdict == HOLDS, result.report()
+
+
+def test_what_a_class_holds_is_known_in_two_ways(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its name, and when an object leads to it; without both the failure is lost."""
+    (tmp_path / "pyproject.toml").touch()
+    made = module_of(tmp_path, HEAD + CLASS_HOLDS)
+    test = make_test(made.program, made.program)
+    options = ExploreOptions(preemptions=1, leave_out=(__name__,))
+    monkeypatch.setattr(named_objects, "_parts_of_class", no_names)
+    assert explore_test(test, options).verdict == VIOLATED
+    monkeypatch.setattr(OlderState, "hold_attribute", nothing)
+    assert explore_test(test, options).verdict == HOLDS
 
 
 def test_runs_that_take_a_class_for_unchanged_differ_from_each_other(

@@ -93,6 +93,8 @@ def test_what_is_not_put_back_is_noticed(
 CAPTURED: dict[str, tuple[Any, str, Any]] = {
     "closure": (OlderState, "hold_captured", nothing_happens),
     "method": (module_of_older_state, "find_captured", lambda things: ()),
+    "tuple": (module_of_older_state, "find_captured", lambda things: ()),
+    "object": (OlderState, "hold_attribute", nothing_happens),
 }
 """By the way to a cache in a module that is never entered (`test_captured`): the step that is left
 out."""

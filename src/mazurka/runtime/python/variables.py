@@ -280,6 +280,7 @@ def _call_getter(getter: Any, thing: Any, name: str, site: int) -> Any:
 def _settle(kind: type, name: str) -> Settled:
     """Find what every access to an attribute of objects of a class comes to, and keep it."""
     depend_on(kind)
+    older_state.hold_attribute(kind, name)
     by_c = kind in PROXIES or looks_up_in_c(kind) or is_field(kind, name)
     by_c = by_c or is_computed_by_c(kind, name) or (kind is partial and name == "keywords")
     found = OPEN if by_c else settle_class(kind, name)

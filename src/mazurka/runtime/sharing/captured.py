@@ -1,16 +1,28 @@
-"""What functions and methods hold: calling one leads to it, and nothing shows how.
+"""What functions, methods and tuples hold: using one leads to it, and nothing shows how.
 
-A run meets an object before it reaches for what the object holds, except for functions: whoever
-calls one does not look at it, and its code gets hold of what it has captured, of its defaults, and
-of the object whose method it is.  So where an object holds a function, it holds all of that, too.
+A run meets an object before it reaches for what the object holds, except for some.  Whoever calls a
+function does not look at it, and its code gets hold of what it has captured, of its defaults, and
+of the object whose method it is.  A tuple cannot be changed, so nobody looks at it, either, and the
+same holds for other objects of the interpreter.  So where an object holds one of these, it holds
+what is in there, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
 from functools import partial
 from gc import get_referents
-from types import CellType, FunctionType, MethodType, ModuleType
+from itertools import cycle, repeat
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    FunctionType,
+    MappingProxyType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+)
 from typing import Any, Final
 
 from mazurka.runtime.core.insides import attributes, function_in, is_machinery
@@ -19,25 +31,26 @@ from mazurka.runtime.sharing.older_caches import CACHED
 _LEAVES: Final = (str, bytes, int, float, complex, type(None), type, ModuleType)
 _DEFAULTS: Final = vars(FunctionType)["__defaults__"]
 _OF_PROPERTY: Final = tuple(vars(property)[name] for name in ("fget", "fset", "fdel"))
+_ARGUMENTS: Final = vars(BaseException)["args"]
 _OF_PARTIAL: Final = tuple(vars(partial)[name] for name in ("func", "args", "keywords"))
 
 
 def find_captured(things: Iterable[Any]) -> tuple[Any, ...]:
-    """Find what those of some objects hold that are functions, methods and the like, and what the
-    functions hold that are found so."""
+    """Find what those of some objects hold that are functions, methods, tuples and the like, and
+    what those hold that are found so."""
     found: dict[int, Any] = {}
-    waiting = [thing for thing in things if is_around_function(thing)]
+    waiting = [thing for thing in things if is_passed_through(thing)]
     while waiting:
         for part in _captured_by(waiting.pop()):
             if id(part) not in found and not issubclass(type(part), _LEAVES):
                 found[id(part)] = part
-                if is_around_function(part):
+                if is_passed_through(part):
                     waiting.append(part)
     return tuple(found.values())
 
 
-def is_around_function(thing: Any) -> bool:
-    """Whether calling an object runs a function that it holds, or is."""
+def is_passed_through(thing: Any) -> bool:
+    """Whether code gets hold of what is in an object without looking at the object."""
     return type(thing) in _FINDERS or issubclass(type(thing), _KINDS)
 
 
@@ -95,6 +108,10 @@ def _in_bare(thing: Any) -> Iterator[Any]:
     yield function_in(thing)
 
 
+def _in_error(error: BaseException) -> Iterator[Any]:
+    yield from _ARGUMENTS.__get__(error)
+
+
 _FINDERS: Final[dict[type, Any]] = {
     FunctionType: _in_function,
     CellType: _in_cell,
@@ -104,5 +121,16 @@ _FINDERS: Final[dict[type, Any]] = {
     partial: _in_partial,
     staticmethod: _in_bare,
     classmethod: _in_bare,
+    tuple: get_referents,
+    BaseException: _in_error,
+    **dict.fromkeys((frozenset, slice, MappingProxyType, ContextVar, repeat, cycle), get_referents),
+    **dict.fromkeys((BuiltinFunctionType, MethodWrapperType), get_referents),
 }
-_KINDS: Final = (property, partial, staticmethod, classmethod)
+_KINDS: Final = (
+    tuple,
+    property,
+    partial,
+    staticmethod,
+    classmethod,
+    BaseException,
+)

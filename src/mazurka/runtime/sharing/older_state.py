@@ -50,6 +50,7 @@ from mazurka.runtime.core.insides import (
     is_own,
     names_in,
     names_in_class,
+    qualified_name,
     slots,
 )
 from mazurka.runtime.sharing.captured import find_captured
@@ -119,6 +120,18 @@ class OlderState:
         values = list(names_in(module).values())
         self._kept.append(values)
         self.held.update(map(id, values))
+
+    def hold_attribute(self, kind: type, name: str) -> None:
+        """Note that what a class holds is older than the runs: objects lead to it, too, and nobody
+        looks at the class."""
+        for home in (*ancestors(kind), *ancestors(type(kind))):
+            value = names_in_class(home).get(name, _MISSING)
+            if value is not _MISSING:
+                if "<locals>" not in qualified_name(home):
+                    values = [value, *find_captured((value,))]
+                    self._kept.append(values)
+                    self.held.update(map(id, values))
+                return
 
     def hold_captured(self, functions: Iterable[Any]) -> None:
         """Note that what functions hold is older than the runs: code that calls one of them does

@@ -1,5 +1,5 @@
-"""What functions and methods hold is older than the runs where they are: caches in closures, in
-objects behind bound methods, in arguments of partial functions, in modules of no project."""
+"""What functions, methods, tuples and classes hold is older than the runs where they are: caches in
+closures, behind bound methods, in arguments of partial functions, in modules of no project."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def look_up(cache, key):
     return cache[key]
 """
 REGISTRY = """
-import functools
+import collections, contextvars, functools, itertools
 from {decorators} import Memo, lazy, look_up, memo, standing
 
 by_closure = memo()
@@ -64,6 +64,19 @@ in_a_list = [Memo().get]
 class Holder:
     static = staticmethod(memo())
     bound = Memo().get
+
+class Meta(type):
+    of_all = {}
+
+class Plain(metaclass=Meta):
+    of_class = {}
+
+plain = Plain()
+pair = ({}, (0, {}))
+named = collections.namedtuple("Named", "a b")({}, 0)
+variable = contextvars.ContextVar("variable", default={})
+error = ValueError({})
+always = itertools.repeat({})
 """
 PROGRAM = """
 import sys, threading
@@ -71,7 +84,21 @@ import sys, threading
 def registry():
     return sys.modules["{registry}"]
 
+def fill(cache):
+    if 5 not in cache:
+        cache[5] = [5]
+    return cache[5]
+
 WAYS = {
+    "object": lambda: fill(registry().plain.of_class),
+    "metaclass": lambda: fill(registry().Plain.of_all),
+    "tuple": lambda: fill(registry().pair[0]),
+    "deeper tuple": lambda: fill(registry().pair[1][1]),
+    "named tuple": lambda: fill(registry().named.a),
+    "unpacked": lambda: fill([*registry().pair][0]),
+    "context variable": lambda: fill(registry().variable.get()),
+    "error": lambda: fill(registry().error.args[0]),
+    "repeat": lambda: fill(next(registry().always)),
     "closure": lambda: registry().by_closure(5),
     "attribute": lambda: registry().by_attribute(5),
     "default": lambda: registry().by_default(5),
@@ -103,6 +130,8 @@ def run(way, beside):
 WAYS = (
     *("closure", "attribute", "default", "method", "argument", "wrapper"),
     *("table", "list", "static", "bound", "map", "getattr"),
+    *("object", "metaclass", "tuple", "deeper tuple", "named tuple", "unpacked"),
+    *("context variable", "error", "repeat"),
 )
 
 
@@ -226,6 +255,9 @@ AROUND: dict[str, Any] = {
     "property": lambda value: property(capture(value)),
     "cached": lambda value: cache(capture(value)),
     "deeper": lambda value: capture(partial(capture(value))),
+    "tuple": lambda value: (1, (value,)),
+    "error": lambda value: ValueError(value),
+    "method of C code": lambda value: (value,).index,
 }
 
 
