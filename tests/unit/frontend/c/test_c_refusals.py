@@ -30,6 +30,7 @@ CASES = {
     'int main() { int x; __asm__("" : "=r"(x)); }': (1, 21, "assembly is not supported"),
     "int main() { int n = 2, a[2][n];\n return a[1][0]; }": (2, 9, "length of the inner arrays"),
     "int main() {\n#pragma omp parallel\n; }": (2, 1, "OpenMP"),
+    '#include <semaphore.h>\nint main() { sem_open("/s", 0); }': (2, 14, "use `sem_init`"),
     "int *p; int main() { __sync_fetch_and_or(&p, 1); }": (1, 22, "makes a number of an address"),
     "int *p, a[2]; int main() { p = a; __sync_add_and_fetch(&p, 1); }": (1, 35, "count bytes"),
     'int sscanf(); int main() { int x; sscanf("1", "%d", &x); }': (1, 35, "a known text"),
