@@ -3,14 +3,15 @@
 A run meets an object before it reaches for what the object holds, except for some.  Whoever calls a
 function does not look at it, and its code gets hold of what it has captured, of its defaults, and
 of the object whose method it is.  A tuple cannot be changed, so nobody looks at it, either, and the
-same holds for other objects of the interpreter.  So where an object holds one of these, it holds
-what is in there, too.
+same holds for other objects of the interpreter, and for members of enumerations.  So where an
+object holds one of these, it holds what is in there, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
+from enum import Enum
 from functools import partial
 from gc import get_referents
 from itertools import cycle, repeat
@@ -108,6 +109,10 @@ def _in_bare(thing: Any) -> Iterator[Any]:
     yield function_in(thing)
 
 
+def _in_member(member: Enum) -> Iterator[Any]:
+    yield from vars(member).values()
+
+
 def _in_error(error: BaseException) -> Iterator[Any]:
     yield from _ARGUMENTS.__get__(error)
 
@@ -123,11 +128,13 @@ _FINDERS: Final[dict[type, Any]] = {
     classmethod: _in_bare,
     tuple: get_referents,
     BaseException: _in_error,
+    Enum: _in_member,
     **dict.fromkeys((frozenset, slice, MappingProxyType, ContextVar, repeat, cycle), get_referents),
     **dict.fromkeys((BuiltinFunctionType, MethodWrapperType), get_referents),
 }
 _KINDS: Final = (
     tuple,
+    Enum,
     property,
     partial,
     staticmethod,

@@ -49,7 +49,7 @@ def look_up(cache, key):
     return cache[key]
 """
 REGISTRY = """
-import collections, contextvars, functools, itertools
+import collections, contextvars, enum, functools, itertools
 from {decorators} import Memo, lazy, look_up, memo, standing
 
 by_closure = memo()
@@ -70,6 +70,9 @@ class Meta(type):
 
 class Plain(metaclass=Meta):
     of_class = {}
+
+class Kind(enum.Enum):
+    TABLE = {}
 
 plain = Plain()
 pair = ({}, (0, {}))
@@ -92,6 +95,7 @@ def fill(cache):
 WAYS = {
     "object": lambda: fill(registry().plain.of_class),
     "metaclass": lambda: fill(registry().Plain.of_all),
+    "member": lambda: fill(registry().Kind.TABLE.value),
     "tuple": lambda: fill(registry().pair[0]),
     "deeper tuple": lambda: fill(registry().pair[1][1]),
     "named tuple": lambda: fill(registry().named.a),
@@ -130,7 +134,7 @@ def run(way, beside):
 WAYS = (
     *("closure", "attribute", "default", "method", "argument", "wrapper"),
     *("table", "list", "static", "bound", "map", "getattr"),
-    *("object", "metaclass", "tuple", "deeper tuple", "named tuple", "unpacked"),
+    *("object", "metaclass", "member", "tuple", "deeper tuple", "named tuple", "unpacked"),
     *("context variable", "error", "repeat"),
 )
 
