@@ -3,7 +3,9 @@
     python benchmarks/random_c.py --programs 2000 --seed 0 --jobs 8
     python benchmarks/random_c.py --memory 500 --seed 0 --jobs 8
     python benchmarks/random_c.py --overflow 500 --seed 0 --jobs 8
+    python benchmarks/random_c.py --addresses 1000 --seed 0 --jobs 8
     python benchmarks/random_c.py --concurrent 200 --seed 0 --jobs 8
+    python benchmarks/random_c.py --concurrent 1000 --heap --seed 0 --jobs 8
 
 Each sequential program computes with integers of all widths, pointers, structures and arrays,
 without undefined behaviour, and prints a checksum.  gcc runs it; the interpreter must come to the
@@ -16,7 +18,12 @@ must come to a fault where gcc's address sanitizer does, and nowhere else.
 Each program with `--overflow` is one operation on numbers at the ends of their types; the same
 goes for it and gcc's sanitizer of signed overflow, shifts and divisions.
 
-Each concurrent program has two threads, locks, atomics, pointers and assumptions.  All strategies
+Each program with `--addresses` compares pointers to objects some of which are no more, and numbers
+of threads.  The interpreter must find all that such a program may print, with any allocator, and
+nothing else; what it prints when gcc has compiled it is one of that.
+
+Each concurrent program has two threads, locks, atomics, pointers and assumptions; with `--heap` it
+also allocates, frees and compares pointers, and waits with a limit of time.  All strategies
 that can must have the verdict that exploring every interleaving on the interpreter gives, without
 any reduction; `--strategies` names those to be tried.
 
@@ -37,6 +44,7 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from tests.unit.frontend.c import address_code
 from tests.unit.frontend.c.against_gcc import (
     compile_and_run_all,
     find_checksum,
@@ -112,15 +120,42 @@ def compare_with_sanitizer(
     return done, wrong
 
 
+def compare_with_allocators(seeds: list[int]) -> tuple[Counter[str], list[str]]:
+    """The same for programs that compare addresses."""
+    done: Counter[str] = Counter()
+    wrong = []
+    programs = [address_code.make_statements(Random(seed)) for seed in seeds]
+    sources = [address_code.show_program(each) for each in programs]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        printed = compile_and_run_all(sources, "lp64", folder, address_code.NAMES, "-O0")
+        if printed is None:
+            done["not compiled"] += len(seeds)
+            printed = []
+        for seed, program, source in zip(seeds, programs, sources, strict=True):
+            expected = address_code.find_answers(program)
+            try:
+                found = address_code.explore_answers(source, folder)
+            except MazurkaError as error:
+                wrong.append(f"seed {seed}: {error}")
+                continue
+            done["one answer" if len(expected) == 1 else "several answers"] += 1
+            if found != expected:
+                wrong.append(f"seed {seed}: {found ^ expected} is found or expected alone")
+            if printed and printed[seed - seeds[0]] not in found:
+                wrong.append(f"seed {seed}: gcc's program prints {printed[seed - seeds[0]]}")
+    return done, wrong
+
+
 def compare_strategies(
-    seeds: list[int], strategies: tuple[str, ...]
+    seeds: list[int], strategies: tuple[str, ...], *, memory: bool
 ) -> tuple[Counter[str], list[str]]:
     """The same for concurrent programs and all strategies."""
     done: Counter[str] = Counter()
     wrong = []
     with tempfile.TemporaryDirectory() as name:
         for seed in seeds:
-            source = random_concurrent(Random(seed))
+            source = random_concurrent(Random(seed), memory=memory)
             verdict, disagreeing = find_disagreements(source, Path(name), strategies)
             done[verdict] += 1
             wrong += [f"seed {seed}: {each}" for each in disagreeing]
@@ -132,6 +167,8 @@ def main() -> int:
     parser.add_argument("--programs", type=int, default=200, help="sequential ones, against gcc")
     parser.add_argument("--memory", type=int, default=0, help="these instead, by a sanitizer")
     parser.add_argument("--overflow", type=int, default=0, help="these instead, by a sanitizer")
+    parser.add_argument("--addresses", type=int, default=0, help="these instead, by all allocators")
+    parser.add_argument("--heap", action="store_true", help="concurrent ones with a heap and waits")
     parser.add_argument("--concurrent", type=int, default=0, help="these instead, by strategies")
     parser.add_argument("--strategies", help="separated by commas; all that are sound unless given")
     parser.add_argument("--seed", type=int, default=0)
@@ -140,14 +177,17 @@ def main() -> int:
     if not arguments.concurrent and shutil.which("gcc") is None:
         print("there is no gcc")
         return 2
-    count = arguments.concurrent or arguments.memory or arguments.overflow or arguments.programs
+    count = arguments.concurrent or arguments.memory or arguments.overflow or arguments.addresses
+    count = count or arguments.programs
     part = 5 if arguments.concurrent else PART
     names = SOUND if arguments.strategies is None else tuple(arguments.strategies.split(","))
     compare = compare_with_sanitizer if arguments.memory else compare_with_gcc
     if arguments.overflow:
         compare = partial(compare_with_sanitizer, overflow=True)
     if arguments.concurrent:
-        compare = partial(compare_strategies, strategies=names)
+        compare = partial(compare_strategies, strategies=names, memory=arguments.heap)
+    if arguments.addresses:
+        compare = compare_with_allocators
     every = list(range(arguments.seed, arguments.seed + count))
     parts = [every[start : start + part] for start in range(0, count, part)]
     done: Counter[str] = Counter()

@@ -22,10 +22,13 @@ import tests.plain_asserts  # noqa: F401 - before anything of Mazurka's is impor
 from mazurka.compiled.cache import KERNELS, kernel
 from mazurka.ir.native import step
 from mazurka.runtime.exploring import unseen
+from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.program import program
 from mazurka.runtime.rewrite.live_functions import Group, Space, live_functions
 from mazurka.search import Silent, resources
 from mazurka.stateful import auto
+from mazurka.stateless.explored import Allowance
+from tests.limits import ENOUGH
 
 TESTS = Path(__file__).parent
 COLLECTED: dict[str, ModuleType] = {}
@@ -92,6 +95,22 @@ def nothing_unseen(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def no_usual_limits(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Give explorations for which a test sets no limit more time than users have, so that no
+    verdict depends on the machine, unless the test is about the usual limits."""
+    usual = ExploreOptions.find_allowance
+
+    def find_more(self: ExploreOptions) -> Allowance | None:
+        found = usual(self)
+        return found and Allowance(found.processor + ENOUGH, found.world + ENOUGH)
+
+    with pytest.MonkeyPatch.context() as patch:
+        if request.node.get_closest_marker("usual_limits") is None:
+            patch.setattr(ExploreOptions, "find_allowance", find_more)
+        yield
+
+
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Compile the kernels before any test, so that none sees the message about it on stderr.
 
@@ -125,9 +144,10 @@ def light_sessions(request: pytest.FixtureRequest, light_children: None) -> Iter
     """Let sessions of pytest that tests start be quick.
 
     Each does without Hypothesis, which takes longer to import than most of these tests take to
-    run, and makes no runs beside the search (`tests/children`), unless the module of the test has
-    the mark `unseen`: those take as long as most of these searches."""
-    options = "-p no:hypothesispytest"
+    run, gives explorations time (`no_usual_limits`), and makes no runs beside the search
+    (`tests/children`), unless the module of the test has the mark `unseen`: those take as long as
+    most of these searches."""
+    options = "-p no:hypothesispytest -p patient"
     if request.node.get_closest_marker("unseen") is None:
         options += " -p search_alone"
     with pytest.MonkeyPatch.context() as patch:

@@ -27,6 +27,9 @@ Beside the circuit, executions are searched as partial orders of events (`events
 end and share little, that is smaller by far than copies of the whole state.  Whoever decides first
 has the answer.
 
+A refusal by a strategy that `auto` has chosen itself is no answer while another one may have one:
+where the circuit refuses the program, states are searched, or what they have shown stands.
+
 The circuit knows no hangs.  Where these were asked for by name, `auto` does not turn; where they
 are only usual, the verdict says that they were not looked for.
 """
@@ -107,15 +110,24 @@ class TurningSearch:
     def run(self) -> Chosen:
         growth = StateGrowth(self.options, self.observer)
         wide = describe_wide_choice(self.program)
+        refusal: UnsupportedError | None = None
         if wide is not None and self.missing is None:
-            return self.search_circuit(f"states cannot be stored: {wide}")
+            try:
+                return self.search_circuit(f"states cannot be stored: {wide}")
+            except UnsupportedError as error:
+                refusal = error
+                self.observer.message(f"{CIRCUIT} refuses: {error.message}")
         try:
-            chosen = self.search_states(growth)
+            chosen = self.search_states(growth, beside=refusal is None)
         except UnsupportedError as error:
+            if refusal is not None:
+                raise refusal from error
             if self.missing is not None:
                 raise UnsupportedError(f"{error.message}; {self.missing}") from None
             refused = f"states cannot be stored: {error.message.partition(';')[0]}"
             return self.search_circuit(refused)
+        if refusal is not None:
+            return chosen
         why = self.explain_turning(chosen.result)
         if wide is not None and chosen.result.violation is None:
             why = f"states cannot be stored: {wide}"
@@ -128,7 +140,13 @@ class TurningSearch:
             kept = [each for each in chosen.result.limits if each not in PASSING]
             limits = tuple(dict.fromkeys((*kept, "time")))
             return replace(chosen, result=replace(chosen.result, limits=limits))
-        turned = self.search_circuit(why, after_memory="memory" in chosen.result.limits)
+        try:
+            turned = self.search_circuit(why, after_memory="memory" in chosen.result.limits)
+        except UnsupportedError as error:
+            notes = (*chosen.result.notes, f"{CIRCUIT} refuses: {error.message}")
+            if PASSING.isdisjoint(chosen.result.limits):
+                return replace(chosen, result=replace(chosen.result, notes=notes))
+            return self.search_states(growth, beside=False)
         result = turned.result
         if result.violation is not None or not result.limits:
             return replace(turned, result=put_before(result, chosen.result, why))
@@ -139,9 +157,10 @@ class TurningSearch:
         limit = self.options.limit_seconds
         return limit is not None and time.perf_counter() - self.began > limit - LEAST_LEFT
 
-    def search_states(self, growth: StateGrowth) -> Chosen:
+    def search_states(self, growth: StateGrowth, *, beside: bool = True) -> Chosen:
+        """Search states; `beside` says whether a circuit may go on beside them, or from there."""
         options = self.options
-        if self.missing is not None:
+        if self.missing is not None or not beside:
             return stored.search(self.program, options, self.observer)
         if options.deterministic and describe_width(self.program) is not None:
             short = replace(options, limit_transitions=STEPS_BEFORE_TURNING)

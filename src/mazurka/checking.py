@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TypeAlias
 
 from mazurka.analysis.quiet_loops import may_hang
 from mazurka.deadline import (
     TimeLimitError,
+    bytes_left,
     check_time,
     interruptible,
     last_moment,
+    memory_limit,
     seconds_left,
     time_limit,
 )
@@ -28,11 +31,13 @@ from mazurka.ir.passes.merge import Granularity
 from mazurka.ir.passes.samples import take_samples
 from mazurka.ir.passes.slicing import SlicedProgram, slice_program
 from mazurka.ir.program import Check, Fault, Program
+from mazurka.memory_model import find_assumptions, find_hidden_race
 from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED, Finding
 from mazurka.report.places import PLACE
 from mazurka.report.selection import select
 from mazurka.report.trace import Trace, confirm
 from mazurka.report.verdict import Times, Verdict, always_checked, identify, scope_sentence
+from mazurka.report.words import listed
 from mazurka.search import (
     ExplainedPart,
     Observer,
@@ -58,8 +63,10 @@ from mazurka.search.request import (
     sort_properties,
     validate,
 )
+from mazurka.search.resources import default_limit_bytes, resident_bytes
 from mazurka.search.sampled import NO_HANGS
 from mazurka.search.sliced import SLICEABLE, tell_violation
+from mazurka.stack import deep_stack
 
 SELF_CHECK = "self-check"
 """How the notes of a self-check begin."""
@@ -99,7 +106,7 @@ def check_file(
     options = report_unwritten(name_language(path, options))
     with time_limit(options.limit_seconds):
         try:
-            with interruptible():
+            with limit_memory(options.limit_bytes), interruptible():
                 program = load_program(path, options.reading)
                 further: FurtherCheck | None = None
                 if prepare_further is not None:
@@ -111,7 +118,11 @@ def check_file(
         if options.reading.unwritten == REPORTED and reads_unwritten(verdict):
             observer.message("memory is read before it is written: it holds any value")
             options = replace(options, reading=replace(options.reading, unwritten=ANY))
-            program = replace(load_program(path, options.reading), formulas=())
+            try:
+                with limit_memory(options.limit_bytes), interruptible():
+                    program = replace(load_program(path, options.reading), formulas=())
+            except TimeLimitError as error:
+                return give_up(start_verdict(path, strategy, options), error, started)
             verdict = check_program(path, program, strategy, options, observer, started=started)
             verdict = replace(verdict, notes=(*verdict.notes, ANY_VALUES))
         return verdict if further is None else further(verdict)
@@ -135,6 +146,7 @@ def reads_unwritten(verdict: Verdict) -> bool:
     return verdict.violation is not None and UNWRITTEN in verdict.violation.message
 
 
+@deep_stack()
 def check_program(
     path: str,
     program: Program,
@@ -173,6 +185,9 @@ def check_program(
                 result = strategy.run(searched, search, observer)
             if sliced is not None and result.violation is not None:
                 result = replace(result, violation=tell_violation(sliced, result.violation))
+            if "race" in properties and result.violation is None and not result.limits:
+                hidden = find_hidden_race(program, strategy, search, observer)
+                result = replace(result, limits=() if hidden is None else (hidden,))
     except TimeLimitError as error:
         return give_up(base, error, started)
     found = time.perf_counter()
@@ -205,6 +220,12 @@ def check_program(
     except TimeLimitError as error:
         return give_up(base, error, started)
     verdict = replace(verdict, scope=options.reading.scope(verdict.scope))
+    from_c = options.reading.language == "c" or program.weak or bool(program.assumed)
+    if verdict.verdict != VIOLATED and from_c:
+        race_free = verdict.verdict == HOLDS and "race" in properties
+        assumed = find_assumptions(program, race_free=race_free)
+        scope = f"{verdict.scope}, if {listed(assumed)}" if assumed else verdict.scope
+        verdict = replace(verdict, scope=scope, assumptions=assumed)
     if options.deterministic:
         return without_times(verdict)
     return replace(verdict, times=measure_times(base, started, found))
@@ -259,7 +280,7 @@ def give_up(base: Verdict, error: TimeLimitError, started: float) -> Verdict:
     if base.asked is not None and base.asked.self_check and base.statistics is None:
         notes = (*notes, f"{SELF_CHECK}: not done, since {UNENDED}")
     scope = f"{error.message}: nothing is known"
-    return replace(base, limits=("time",), scope=scope, notes=notes, times=times)
+    return replace(base, limits=(error.limit,), scope=scope, notes=notes, times=times)
 
 
 def without_times(verdict: Verdict) -> Verdict:
@@ -402,12 +423,25 @@ def replay_violation(
     return confirm(program, violation, told=told)
 
 
+LEAST_FOR_READING = 200_000_000
+"""Bytes that reading a model may take whatever the limit of its search is."""
+
+
+@deep_stack()
 def load_program(path: str, reading: Reading) -> Program:
     """Read a file in its language, and make the program ready to run."""
     try:
-        return _load_program(path, reading)
+        with nullcontext() if bytes_left() is not None else limit_memory(None):
+            return _load_program(path, reading)
     except RecursionError as error:
         raise MazurkaError("the input is nested too deeply", file=path) from error
+
+
+def limit_memory(most: int | None) -> AbstractContextManager[None]:
+    """Limit the memory for what comes before a search; None is the usual limit of a search.
+
+    Less than `LEAST_FOR_READING` is no limit here: the modules that read a model need that much."""
+    return memory_limit(max(most or default_limit_bytes(), LEAST_FOR_READING), resident_bytes)
 
 
 def _load_program(path: str, reading: Reading) -> Program:

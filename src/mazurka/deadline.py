@@ -12,6 +12,8 @@
   and ends it where there is no alarm.  What everybody calls (the graphs of the symbolic engine, its
   solvers) does so as well, without a phase.
 
+A memory limit for what comes before a search (`memory_limit`) is kept in the same places.
+
 Nothing interrupts native code: kernels return after a slice, large arrays are worked on in parts,
 and what LLVM would take long for is compiled in another process.
 
@@ -27,14 +29,16 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from types import FrameType
 
-from mazurka.errors import MazurkaError
+from mazurka.errors import MazurkaError, OptionError
 
 SHORTEST_ALARM = 0.001
+MOST_SECONDS = 1e9
+"""A longer time is none: no clock or wait of the system counts that far."""
 UNNAMED = "preparing the model"
 LAST_SHARE = 0.05
 """The part of a time limit for which what was found in the last moment may still be explained."""
@@ -46,12 +50,46 @@ LOADING_ROUND = 0.01
 """How soon the alarm rings again where it has found that a module is being loaded."""
 START_FIELD = 19
 """Where `/proc/self/stat` says when a process began, counted behind the name of its program."""
+MEMORY_ROUND = 0.05
+"""How often the alarm looks at the memory where that is limited, in seconds."""
 LONGEST_LOADING = 120.0
 """A command that seems to have loaded itself for longer is on a system whose clocks disagree."""
 
 
+def refuse_long(flag: str, seconds: float | None) -> None:
+    """Refuse a time that the system cannot wait for."""
+    if seconds is not None and seconds > MOST_SECONDS:
+        raise OptionError(f"{flag} must be {MOST_SECONDS:,.0f} seconds or less, not {seconds:g}")
+
+
 class TimeLimitError(MazurkaError):
     """The time limit was reached; the message says in which phase."""
+
+    limit = "time"
+
+
+class MemoryLimitError(TimeLimitError):
+    """The memory limit was reached before a search began, which has its own way to keep it."""
+
+    limit = "memory"
+
+
+@dataclass
+class MemoryLimit:
+    """How much memory may be taken, and how that is measured."""
+
+    most: int
+    """The size at which nothing is left."""
+    measure: Callable[[], int]
+    phase: str = UNNAMED
+
+    @property
+    def left(self) -> int:
+        return self.most - self.measure()
+
+    def check(self) -> None:
+        if self.left <= 0:
+            raise MemoryLimitError(f"the memory limit was reached while {self.phase}")
 
 
 @dataclass
@@ -74,6 +112,7 @@ class Deadline:
 
 
 _deadline: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
+_memory: ContextVar[MemoryLimit | None] = ContextVar("memory", default=None)
 _cancelled: ContextVar[Callable[[], bool] | None] = ContextVar("cancelled", default=None)
 _command_start: float | None = None
 _undisturbed: ContextVar[bool] = ContextVar("undisturbed", default=False)
@@ -168,6 +207,25 @@ def seconds_left() -> float | None:
 
 
 @contextmanager
+def memory_limit(most: int, measure: Callable[[], int]) -> Iterator[None]:
+    """Let what happens inside take so many bytes more than this process has now; `measure` returns
+    how many it has.  Where the alarm can be used, it interrupts what takes more."""
+    token = _memory.set(MemoryLimit(measure() + most, measure))
+    try:
+        _set_timer(_deadline.get())
+        yield
+    finally:
+        _memory.reset(token)
+        _set_timer(_deadline.get())
+
+
+def bytes_left() -> int | None:
+    """What is left of the memory, 0 where nothing is; None where there is no limit."""
+    memory = _memory.get()
+    return None if memory is None else max(memory.left, 0)
+
+
+@contextmanager
 def ended_by(cancelled: Callable[[], bool] | None) -> Iterator[None]:
     """Let `check_time` raise `TimeLimitError` inside also where somebody needs no answer any more:
     a search beside others, which may be busy with something else than searching."""
@@ -189,6 +247,10 @@ def check_time(phase: str | None = None) -> None:
         if phase is not None:
             deadline.phase = phase
         deadline.check()
+    memory = _memory.get()
+    if memory is not None:
+        memory.phase = phase or memory.phase
+        memory.check()
 
 
 # --- the alarm ------------------------------------------------------------------------------------
@@ -198,7 +260,7 @@ def check_time(phase: str | None = None) -> None:
 def interruptible() -> Iterator[None]:
     """Raise `TimeLimitError` in this code, wherever it is, when the time is up."""
     global _interrupted
-    if _deadline.get() is None or not _can_use_alarm():
+    if (_deadline.get() is None and _memory.get() is None) or not _can_use_alarm():
         yield
         return
     signal.signal(signal.SIGALRM, _ring)
@@ -207,6 +269,10 @@ def interruptible() -> Iterator[None]:
         _set_timer(_deadline.get())
         yield
     finally:
+        with suppress(TimeLimitError):  # an alarm that rings just now: the work is done
+            signal.signal(signal.SIGALRM, signal.SIG_IGN)
+        # An alarm that sets the timer once more must not ring when the signal ends the process.
+        signal.signal(signal.SIGALRM, signal.SIG_IGN)
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         _interrupted = None
@@ -229,6 +295,8 @@ def _set_timer(deadline: Deadline | None) -> None:
     if not _in_main_thread() or signal.getsignal(signal.SIGALRM) is not _ring:
         return
     left = 0.0 if deadline is None else deadline.left
+    if _memory.get() is not None and (deadline is None or left > 0):
+        left = min(left or MEMORY_ROUND, MEMORY_ROUND)
     signal.setitimer(signal.ITIMER_REAL, max(left, SHORTEST_ALARM) if left > 0 else 0)
 
 
@@ -240,10 +308,13 @@ def _ring(number: int, frame: FrameType | None) -> None:
     if _is_importing(frame):
         signal.setitimer(signal.ITIMER_REAL, LOADING_ROUND)
         return
-    deadline = _deadline.get()
-    if deadline is not None:
+    deadline, memory = _deadline.get(), _memory.get()
+    if deadline is not None or memory is not None:
         _set_timer(deadline)
+    if deadline is not None:
         deadline.check()
+    if memory is not None:
+        memory.check()
 
 
 def _is_importing(frame: FrameType | None) -> bool:

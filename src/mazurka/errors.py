@@ -94,6 +94,15 @@ class OptionError(MazurkaError):
     """An option or argument that makes no sense; the message lists what would."""
 
 
+MOST_DIGITS = 40
+"""Python refuses to convert some thousand digits, and nothing has use for more than these."""
+
+
+def read_number(text: str) -> int:
+    """Return the number that decimal digits mean, or `10**MOST_DIGITS` where there are more."""
+    return int(text) if len(text) <= MOST_DIGITS else 10**MOST_DIGITS
+
+
 class InternalError(MazurkaError):
     """Two parts of Mazurka contradict each other: a bug in it, never a verdict."""
 

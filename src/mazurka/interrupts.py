@@ -32,8 +32,7 @@ def first_interrupt_waits() -> Iterator[None]:
         if interrupts > 1:
             raise KeyboardInterrupt
 
-    taken = (signal.SIGINT, signal.SIGTERM)
-    usual = [one for one in taken if signal.getsignal(one) is signal.default_int_handler]
+    usual = [one for one in _taken() if signal.getsignal(one) is signal.default_int_handler]
     try:
         for one in usual:
             signal.signal(one, wait)
@@ -51,11 +50,17 @@ def interrupts_come_later() -> Iterator[None]:
     came: list[int] = []
     with ExitStack() as stack:
         if threading.current_thread() is threading.main_thread():
-            for one in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGALRM", None)):
-                usual = None if one is None else signal.getsignal(one)
-                if one is not None and callable(usual):
+            for one in _taken("SIGALRM", "SIGXCPU"):
+                usual = signal.getsignal(one)
+                if callable(usual):
                     stack.callback(signal.signal, one, usual)
                     signal.signal(one, lambda number, frame: came.append(number))
         yield
     for number in came:
         signal.raise_signal(number)
+
+
+def _taken(*more: str) -> list[int]:
+    """Return the signals that interrupt a command, and others; the system may lack some."""
+    found = (getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP", *more))
+    return [one for one in found if one is not None]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import models
 import pytest
+from tests.limits import ENOUGH
 
 from mazurka.cli.failures import run_guarded
 from mazurka.cli.main import app
@@ -50,7 +51,7 @@ def mazurka(capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
     return run
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def environment() -> dict[str, str]:
     """For a process of its own: the package of this checkout, plain output."""
     import mazurka
@@ -69,7 +70,7 @@ def process(environment: dict[str, str]) -> Callable[..., subprocess.CompletedPr
             capture_output=True,
             encoding="utf-8",
             env=environment,
-            timeout=300,
+            timeout=ENOUGH,
             check=False,
         )
 

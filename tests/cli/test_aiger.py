@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tests.limits import ENOUGH
 from tests.soundness.aiger_agreement import ABC
 
 from mazurka.checking import load_program
@@ -142,7 +143,7 @@ def test_abc_proves_and_refutes(mazurka, tmp_path: Path) -> None:
         file, witness = tmp_path / f"{name}.aig", tmp_path / f"{name}.witness"
         mazurka(*EXPORT, str(EXAMPLES / f"{name}.py"), "-o", str(file))
         script = f"read_aiger {file}; pdr; write_cex -a {witness}"
-        told = subprocess.run([ABC, "-q", script], capture_output=True, text=True, timeout=60)
+        told = subprocess.run([ABC, "-q", script], capture_output=True, text=True, timeout=ENOUGH)
         assert expected in told.stdout
     assert mazurka("replay", str(witness), "--circuit", str(file)).status == 1
 
@@ -157,6 +158,6 @@ def test_abc_proves_what_comes_through_a_pipe(mazurka, tmp_path: Path) -> None:
         input=file.read_bytes(),
         capture_output=True,
         cwd=tmp_path,
-        timeout=60,
+        timeout=ENOUGH,
     )
     assert b"Property proved" in told.stdout

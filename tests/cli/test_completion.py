@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.limits import ENOUGH
 
 from mazurka.cli.completion import complete_among, complete_list
 
@@ -47,7 +48,7 @@ def test_a_shell_is_answered_without_heavy_imports(environment, words, offered):
         capture_output=True,
         encoding="utf-8",
         env={**environment, **asked},
-        timeout=60,
+        timeout=ENOUGH,
         check=False,
     )
     assert set(done.stdout.split()) == offered

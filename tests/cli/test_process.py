@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from process_tree import (
+    SEARCHES,
+    allow_interrupts,
+    processes_below,
+    wait_until_busy,
+    wait_until_told,
+)
+from tests.limits import ENOUGH, FACTORS, wait_until
 
 
 def test_help_needs_no_numerical_library(environment):
@@ -98,44 +103,33 @@ def test_nothing_on_stderr_that_is_no_terminal(process, model, name):
     assert "\x1b" not in run.stdout
 
 
-def test_a_closed_pipe_is_no_disaster(model, environment):
+def test_a_closed_pipe_is_no_verdict(model, environment):
     command = [sys.executable, "-m", "mazurka", "check", model("holds"), "--json"]
     run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
     run.stdout.close()
     message = run.stderr.read()
     run.stderr.close()
-    assert run.wait(timeout=300) == 141
+    assert run.wait(timeout=ENOUGH) == 3
     assert message == b""
 
 
-def wait_until_busy(run: subprocess.Popen[str], process: int | None = None) -> None:
-    """Wait until a process, or one that it has started, has computed for a second: it has started
-    by then, and searches."""
-    stat = Path(f"/proc/{process or run.pid}/stat")
-    if not stat.exists():
-        time.sleep(4)
-        return
-    ticks = 0
-    while ticks < os.sysconf("SC_CLK_TCK") and run.poll() is None:
-        time.sleep(0.05)
-        ticks = sum(map(int, stat.read_text().rpartition(")")[2].split()[11:13]))
-
-
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_interrupting_a_search_gives_partial_statistics(model, environment, tmp_path, sent):
-    command = [sys.executable, "-m", "mazurka", "check", model("large"), "--strategy", "full"]
-    run = subprocess.Popen(
-        [*command, *(["--store", "disk", "--store-dir", str(tmp_path)] * (sent == signal.SIGTERM))],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment,
-        text=True,
-        # a shell lets what runs in the background ignore interrupts, and children inherit that
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    wait_until_busy(run)
-    run.send_signal(sent)
-    out, err = run.communicate(timeout=300)
+    command = [sys.executable, "-c", SEARCHES, "check", model("large"), "--strategy", "full"]
+    said = tmp_path / "stderr"
+    with said.open("w") as stderr:
+        run = subprocess.Popen(
+            [*command, *(["--store", "disk", "--store-dir", "."] * (sent == signal.SIGTERM))],
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            env=environment,
+            text=True,
+            preexec_fn=allow_interrupts,
+        )
+        wait_until_told(run, said, "searching")
+        run.send_signal(sent)
+        out, _ = run.communicate(timeout=ENOUGH)
+    err = said.read_text()
     assert run.returncode == 3, (out, err)
     assert "Traceback" not in err
     assert "interrupted" in out + err
@@ -159,36 +153,6 @@ def test_an_interrupt_while_classes_are_made_is_an_answer(environment, tmp_path)
     assert (run.returncode, run.stderr) == (3, b"mazurka: interrupted\n")
 
 
-def processes_below(parent: int) -> list[int]:
-    """The children of a process, and theirs."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            if int(stat.read_text().rpartition(")")[2].split()[1]) == parent:
-                found.append(int(stat.parent.name))
-    return [*found, *(each for child in found for each in processes_below(child))]
-
-
-FACTORS = """
-from mazurka.model import Int, choose
-
-MOST = 4294967295
-left: Int[0, MOST] = 0
-right: Int[0, MOST] = 0
-product: Int[0, 4611686018427387904] = 0
-
-def multiplies():
-    global left, right, product
-    left = choose(range(2, 2147483647))
-    right = choose(range(2, 2147483647))
-    product = left * right
-    assert product != 2138334329186788511, "two factors"
-
-threads = [multiplies()]
-"""
-"""The number is a product of two primes of ten digits: no solver finds them soon."""
-
-
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_interrupting_a_solver_leaves_no_process(tmp_path, environment):
     pytest.importorskip("pysat")
@@ -200,14 +164,14 @@ def test_interrupting_a_solver_leaves_no_process(tmp_path, environment):
         stderr=subprocess.PIPE,
         env=environment,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=allow_interrupts,
     )
     try:
-        while not (solvers := processes_below(run.pid)) and run.poll() is None:
-            time.sleep(0.05)
+        wait_until(lambda: processes_below(run.pid)[1:] or run.poll() is not None, "a solver")
+        solvers = processes_below(run.pid)[1:]  # the first one is the command itself
         wait_until_busy(run, solvers[0])
         run.send_signal(signal.SIGINT)
-        out, err = run.communicate(timeout=300)
+        out, err = run.communicate(timeout=ENOUGH)
     finally:
         run.kill()
     assert (run.returncode, err) == (3, "")
@@ -236,21 +200,25 @@ def test_long():
 """
 
 
-def test_interrupting_an_exploration_gives_partial_statistics(tmp_path, environment):
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_interrupting_an_exploration_gives_partial_statistics(tmp_path, environment, sent):
     file = tmp_path / "test_long.py"
     file.write_text(LONG)
-    run = subprocess.Popen(
-        [sys.executable, "-m", "mazurka", "test", str(file), "--preemptions", "9", "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    wait_until_busy(run)
-    run.send_signal(signal.SIGINT)
-    out, err = run.communicate(timeout=300)
-    assert (run.returncode, err) == (3, "")
+    said = tmp_path / "stderr"
+    with said.open("w") as stderr:
+        run = subprocess.Popen(
+            [sys.executable, "-c", SEARCHES, "test", str(file), "--preemptions", "9", "--json"],
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            env=environment,
+            text=True,
+            preexec_fn=allow_interrupts,
+        )
+        wait_until_told(run, said, "searching")
+        run.send_signal(sent)
+        out, _ = run.communicate(timeout=ENOUGH)
+    assert run.returncode == 3
+    assert set(said.read_text().split()) == {"searching"}
     found = json.loads(out)
     assert (found["verdict"], found["limits"]) == ("inconclusive", ["interrupted"])
     assert found["stats"]["executions"] > 0

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.limits import ENOUGH
 
 FILES = {
     "src/shop/__init__.py": "",
@@ -78,7 +79,7 @@ def pytest_in(directory: Path, *arguments: str) -> str:
         env={**os.environ, "COLUMNS": "100"},
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=ENOUGH,
         check=False,
     ).stdout
 

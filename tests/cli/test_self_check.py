@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.limits import NO_TIME
 
 from mazurka import check
 from mazurka.checking import load_program
@@ -39,7 +40,7 @@ def test_a_search_without_an_end_is_not_checked_and_says_so(strategy: str) -> No
         EXAMPLES / "peterson_filter.py",
         strategy=strategy,
         definitions={"N": 4},
-        limit_seconds=1e-9,
+        limit_seconds=NO_TIME,
         self_check=True,
     )
     assert verdict.limits == ("time",)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from tests.bank_account import ACCOUNT
+from tests.limits import ENOUGH
 
 BANK = (
     """\
@@ -206,6 +206,7 @@ def test_a_token_is_replayed(mazurka, bank):
 def test_a_token_is_replayed_where_its_file_is(mazurka, bank, tmp_path, monkeypatch):
     token = mazurka("test", f"{bank}::test_wrong", "--json").json["replay"]
     (tmp_path / "below").mkdir()
+    (tmp_path / ".git").mkdir()  # so it is a project
     monkeypatch.chdir(tmp_path / "below")
     assert mazurka("replay", token).status == 1
     monkeypatch.chdir(tmp_path.parent)
@@ -433,22 +434,9 @@ def test_output_is_the_same_whatever_the_hash_seed(bank, environment):
             env={**environment, "PYTHONHASHSEED": seed},
             capture_output=True,
             check=False,
-            timeout=60,
+            timeout=ENOUGH,
         )
         assert done.returncode == 1, done.stderr
         return done.stdout.decode().rpartition("\n\n")[0]
 
     assert report("1") == report("2")
-
-
-def test_kill_interrupts_tests(mazurka, monkeypatch):
-    """As Ctrl-C does: what is known is told, with status 3."""
-    heard = []
-
-    def listen(*given, **options):
-        heard.append(signal.getsignal(signal.SIGTERM))
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("mazurka.cli.test.run_tests", listen)
-    assert mazurka("test", "test_some.py").status == 3
-    assert heard == [signal.default_int_handler]

@@ -22,11 +22,19 @@ from mazurka.frontend.python import load_model
 from mazurka.ir.passes.prepare import choose_steps, simplify
 from mazurka.ir.program import Program
 from mazurka.report.verdict import Verdict
-from mazurka.search import SearchOptions, Silent, Strategy, registry
+from mazurka.search import (
+    Observer,
+    SearchOptions,
+    SearchResult,
+    Silent,
+    Strategy,
+    registry,
+)
 from mazurka.search.registry import strategy_names
 from mazurka.search.request import USUAL, CheckOptions
 from mazurka.stateful.quotient import code_for
 from mazurka.stateful.reference.full import StateSpace, explore
+from mazurka.stateless.explored import TRANSITIONS
 from tests.soundness.amounts import SHARES
 from tests.soundness.schedules import ends
 
@@ -37,10 +45,10 @@ REDUCTIONS = tuple(
     for name in [*strategy_names("stateful"), *strategy_names("stateless")]
     if name != "full" and load_strategy(name).sound
 )
-SCHEDULE_SECONDS = 0.5
-"""What a search over schedules may take: some models have millions of them."""
-SHORT_SECONDS = 0.1
-"""What is left for a search that has about as many schedules as one that ran out of time."""
+MOST_STEPS = 5_000
+"""What a search over schedules may take, about half a second: some models have millions of them."""
+FEW_STEPS = 1_000
+"""What is left for a search that has about as many schedules as one that had too many."""
 REFERENCE_LIMIT = 20_000
 """State spaces beyond this are left to the native search alone."""
 
@@ -72,13 +80,11 @@ class Expectation:
         strategy: str = "full",
         movers: str = "inferred",
         properties: tuple[str, ...] | None = None,
-        limit_seconds: float | None = None,
         symmetry: bool = True,
     ) -> Verdict:
         return check(
             self.path,
             symmetry=symmetry,
-            limit_seconds=limit_seconds,
             order=order,
             merge=merge,
             explore_all=all_,
@@ -98,7 +104,7 @@ class Expectation:
         order: str = "dfs",
         all_: bool = False,
         movers: str = "inferred",
-        limit_seconds: float | None = None,
+        limit_transitions: int | None = None,
         symmetry: bool = True,
     ) -> Verdict:
         """The verdict on the model's program, which is made once for many strategies."""
@@ -108,9 +114,9 @@ class Expectation:
             explore_all=all_,
             tuning={"movers": movers},
             properties=self.properties,
-            limit_seconds=limit_seconds,
             symmetry=symmetry,
         )
+        strategy = limited(strategy, limit_transitions)
         return check_program(str(self.path), program, strategy, options, Silent())
 
     def program(self, *, merge: bool = True) -> Program:
@@ -185,6 +191,15 @@ def _simplified(
     return simplify(
         load_model(path, dict(definitions), max_threads=max_threads, max_depth=max_depth)
     )
+
+
+def limited(strategy: Strategy, transitions: int | None) -> Strategy:
+    """The strategy, which stops after so many steps."""
+
+    def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
+        return strategy.run(program, replace(options, limit_transitions=transitions), observer)
+
+    return replace(strategy, run=run)
 
 
 def read_expectation(path: Path) -> Expectation:
@@ -263,34 +278,34 @@ def require_reduced_verdicts(expected: Expectation) -> None:
     """The verdict of every reduction is the one stated, with merging, and of half of them without.
 
     Which half differs from model to model; `benchmarks/random_tests.py` asks all of them.
-    All reductions over schedules have about as many of them to go through, at the same speed, so
-    where one of them runs out of time the others would, too; and without merging, which leaves no
-    fewer schedules, and longer ones."""
-    seconds = SCHEDULE_SECONDS
+    All reductions over schedules have about as many of them to go through, so where one of them has
+    too many the others would, too; and without merging, which leaves no fewer schedules, and longer
+    ones."""
+    steps = MOST_STEPS
     first = zlib.crc32(expected.path.name.encode()) % 2
     unmerged = REDUCTIONS[first::2] if SHARES == 1 else REDUCTIONS
     for merge, names in ((True, REDUCTIONS), (False, unmerged)):
         for name in names:
-            limits = require_reduced_verdict(expected, name, merge=merge, seconds=seconds)
-            seconds = SHORT_SECONDS if limits == ("time",) else seconds
+            limits = require_reduced_verdict(expected, name, merge=merge, steps=steps)
+            steps = FEW_STEPS if TRANSITIONS in limits else steps
 
 
 def require_reduced_verdict(
-    expected: Expectation, name: str, *, merge: bool, seconds: float = SCHEDULE_SECONDS
+    expected: Expectation, name: str, *, merge: bool, steps: int = MOST_STEPS
 ) -> tuple[str, ...]:
     """The verdict of a reduction is the one stated, as far as it preserves what is asked.
 
-    A search over schedules may run out of time, and has no answer where some execution never ends;
+    A search over schedules may have too many, and has no answer where some execution never ends;
     it says so only if that is true.  Returns what has kept it from an answer."""
     strategy = load_strategy(name)
     asked, program = expected.asked_of(strategy), expected.program(merge=merge)
     if not strategy.over_schedules:
         require_verdict(asked, asked.verdict_on(program, strategy))
         return ()
-    verdict = asked.verdict_on(program, strategy, limit_seconds=seconds)
+    verdict = asked.verdict_on(program, strategy, limit_transitions=steps)
     if verdict.verdict != "inconclusive":
         require_verdict(asked, verdict)
-    elif verdict.limits != ("time",) and asked.verdict != "inconclusive":
+    elif TRANSITIONS not in verdict.limits and asked.verdict != "inconclusive":
         assert all("never ends" in limit for limit in verdict.limits)
         assert not expected.surely_ends(merge=merge)
     return verdict.limits

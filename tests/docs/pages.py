@@ -28,6 +28,7 @@ from unittest.mock import patch
 
 from mazurka.cli.failures import run_guarded
 from mazurka.cli.main import app
+from tests.limits import ENOUGH
 
 ROOT = Path(__file__).parents[2]
 ELLIPSIS = "..."
@@ -126,7 +127,7 @@ pytest() {{ "{sys.executable}" -m pytest -p no:cacheprovider -p {PLUGIN} "$@"; }
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         stdin=subprocess.DEVNULL,
-        timeout=120,
+        timeout=ENOUGH,
         check=False,
     )
     return _without_blank_ends(tuple(done.stdout.decode("utf-8").splitlines()))

@@ -22,8 +22,8 @@ from mazurka.compiled import cache, compiler
 package, folder = sys.argv[1:3]
 import_module(package).__path__.append(folder)
 for name in sys.argv[3:]:
-    code = compiler.compile_kernel(f"{package}.{name}", cache._machine(), quick=True)
-    assert cache._write(Path(folder) / name, *code)
+    symbol, code = compiler.compile_kernel(f"{package}.{name}", cache._machine(), quick=True)
+    Path(folder, name).write_bytes(symbol.encode() + b"\\n" + code)
 """
 
 
@@ -71,9 +71,8 @@ def compile_mutants(
     subprocess.run(command, check=True)
     found = {}
     for mutant, name in zip(mutants, names, strict=True):
-        code = cache._read(folder / name)
-        assert code is not None
-        found[mutant] = _keep(cache._load(*code))
+        symbol, _, code = (folder / name).read_bytes().partition(b"\n")
+        found[mutant] = _keep(cache._load(symbol.decode(), code))
     return found
 
 

@@ -26,6 +26,7 @@ from mazurka.symbolic.solving.reachability import (
     Ring,
     StepPart,
 )
+from tests.limits import ENOUGH
 
 TURNS = """
 from mazurka.model import Int, await_, choose
@@ -82,7 +83,7 @@ def reach_here(
 
 def find(folder: Path, text: str = TURNS, interleaving: str = "sweeps") -> str:
     tuning = {"interleaving": interleaving}
-    options = SearchOptions(properties=frozenset({"assert"}), limit_seconds=60, tuning=tuning)
+    options = SearchOptions(properties=frozenset({"assert"}), limit_seconds=ENOUGH, tuning=tuning)
     try:
         result = load_strategy("bdd").run(load(folder, text), options, Silent())
     except (InternalError, StopIteration, KeyError):

@@ -18,6 +18,7 @@ from mazurka.search.registry import load_strategy
 from mazurka.symbolic.events import ordering
 from mazurka.symbolic.events.ordering import OrderClauses, Term
 from mazurka.symbolic.events.unwinding import ThreadUnwinding, UnwoundStep
+from tests.limits import ENOUGH
 
 HANDED_OVER = """
 from mazurka.model import Int, await_
@@ -95,7 +96,7 @@ def load(text: str, folder: Path) -> Program:
 
 
 def find(text: str, folder: Path) -> str:
-    options = SearchOptions(tuning={"rounds": 8}, limit_seconds=60)
+    options = SearchOptions(tuning={"rounds": 8}, limit_seconds=ENOUGH)
     try:
         result = load_strategy("events").run(load(text, folder), options, Silent())
     except InternalError:

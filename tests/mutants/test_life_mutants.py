@@ -9,13 +9,13 @@ import pytest
 
 import mazurka
 from mazurka.errors import FrontendError
-from mazurka.frontend.c import access, conversions, heap, lives, memory, program
-from mazurka.frontend.c.library import threads
+from mazurka.frontend.c import access, addresses, conversions, heap, lives, memory, program
+from mazurka.frontend.c.library import locks, threads
 from mazurka.frontend.c.lowering import CLowering
 from mazurka.frontend.c.survey.scopes import Scopes
 from mazurka.frontend.c.types import Layouts
 from mazurka.frontend.kit.program import JOINED
-from mazurka.ir.expressions import ZERO, Const
+from mazurka.ir.expressions import ONE, ZERO, Choice, Const, Load
 from mazurka.ir.passes import joined
 from mazurka.ir.program import Assign, Program
 from tests.corpus.test_c_corpus import EXPECTED, options_of
@@ -69,8 +69,29 @@ MUTANTS: list[tuple[str, Any, str, Any, str]] = [
      "bit_fields_of_one_location"),
     ("nothing is cleaned up where a block is left", lives, "clean_up", lambda *a: None,
      "cleanup"),
-    ("characters may hold structures", conversions, "note_origin", lambda *a: None,
-     "structure_in_buffer"),
+    ("a wait with a limit of time may last for ever", locks, "_late", lambda *a: None,
+     "timed_wait_alone"),
+    ("the time is never over before a signal", locks, "Choice", lambda: ZERO,
+     "timed_wait_lost_signal"),
+    ("an address is never used again", addresses, "Choice", lambda: ZERO, "address_used_again"),
+    ("a free address is always used again", addresses, "Choice", lambda: ONE,
+     "address_not_used_again"),
+    ("answers about addresses are not kept", addresses, "_note_answer",
+     lambda table, numbers, result, *a: [Assign(result.address, Choice())],
+     "address_answers_agree"),
+    ("objects that lived together may have one address", addresses, "_add_to",
+     lambda cell, others: Assign(cell, Load(cell)), "address_answers_agree"),
+    ("`realloc` always moves", heap, "end_address",
+     lambda low, number, **given: addresses.end_address(low, number, stack=False),
+     "address_kept_by_realloc"),
+    ("no object lies behind another one", addresses, "_require_no_neighbour", lambda *a: None,
+     "address_behind_object"),
+    ("all threads have one stack", addresses, "_find_stacks", lambda *a: ZERO,
+     "address_on_two_stacks"),
+    ("the numbers of joined threads stay theirs", threads, "end_thread_number", lambda *a: [],
+     "thread_number_used_again"),
+    ("characters end where a member of their structure ends", conversions, "note_origin",
+     lambda *a: None, "characters_of_structure"),
 ]  # fmt: skip
 
 

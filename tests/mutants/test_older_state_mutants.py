@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from mazurka import explore
+from mazurka.runtime.exploring.losses import Losses
 from mazurka.runtime.primitives.event import EventModel
 from mazurka.runtime.sharing import older_state as module_of_older_state
 from mazurka.runtime.sharing.kept_by_c import OlderInC
 from mazurka.runtime.sharing.older_state import Holding, OlderState
 from mazurka.runtime.sharing.older_whole import OlderWhole
+from tests.unit.runtime.exploring import test_losses
 from tests.unit.runtime.observed_programs import module_of
 from tests.unit.runtime.sharing import test_captured, test_put_back
 from tests.unit.runtime.sharing.test_older_state import LAZY
@@ -70,15 +72,24 @@ def nothing_happens(self: Any, *given: Any) -> None:
     """Put nothing back, and note nothing."""
 
 
-NOT_PUT_BACK: dict[str, tuple[type, str]] = {
+NOT_PUT_BACK: dict[str, tuple[Any, str]] = {
     "event": (EventModel, "restore"),
     "lifo queue": (OlderWhole, "restore"),
     "cancelled": (OlderWhole, "restore"),
     "globals": (OlderState, "show_whole"),
-    "arguments": (OlderState, "note_assigned"),
+    "__class__": (OlderState, "note_assigned"),
+    "greatest length of a deque": (module_of_older_state, "_put_fields_back"),
+    "length of a deque": (module_of_older_state, "_put_fields_back"),
+    "C metaclass": (module_of_older_state, "_write_in_class"),
+    "text file": (OlderInC, "meet"),
     "text": (OlderInC, "meet"),
 }
 """By what the program does (`test_put_back`): the step that is left out."""
+
+
+def test_copies_with_changes_of_a_run_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(OlderState, "_copy_again", nothing_happens)
+    assert test_put_back.find_left_behind() != {}
 
 
 @pytest.mark.parametrize("way", NOT_PUT_BACK)
@@ -87,22 +98,21 @@ def test_what_is_not_put_back_is_noticed(
 ) -> None:
     monkeypatch.setattr(*NOT_PUT_BACK[way], nothing_happens)
     module = module_of(tmp_path, test_put_back.SOURCE)
-    assert test_put_back.explore(module, "check_then_act", way).verdict != "violated"
+    with module.FILE:
+        assert test_put_back.explore(module, "check_then_act", way).verdict != "violated"
 
 
-CAPTURED: dict[str, tuple[Any, str, Any]] = {
-    "closure": (OlderState, "hold_captured", nothing_happens),
-    "method": (module_of_older_state, "find_captured", lambda things: ()),
-    "tuple": (module_of_older_state, "find_captured", lambda things: ()),
-    "object": (OlderState, "hold_attribute", nothing_happens),
-}
-"""By the way to a cache in a module that is never entered (`test_captured`): the step that is left
-out."""
-
-
-@pytest.mark.parametrize("way", CAPTURED)
-def test_a_race_in_what_functions_hold_is_missed_without(
+@pytest.mark.parametrize("way", ["object", "metaclass"])
+def test_a_race_in_what_a_class_holds_is_missed_without(
     way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(*CAPTURED[way])
+    monkeypatch.setattr(OlderState, "hold_attribute", nothing_happens)
     assert test_captured.verdict_of(tmp_path, way, beside=True) != "violated"
+
+
+def test_failures_that_come_of_a_loss_are_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Losses, "may_explain", lambda self, failed: False)
+    names = test_losses.LOSING
+    assert "violated" in [test_losses.explore(tmp_path, name).verdict for name in names]

@@ -137,7 +137,7 @@ def nothing(self: object, *arguments: object) -> list[Any]:
 
 MUTANTS: dict[str, tuple[str, list[tuple[Any, str, Any]]]] = {
     "creating reads": ("a missing folder", [(FileOperation, "use", reads_only)]),
-    "files stay": ("a missing folder", [(OlderFiles, "put_back", does_nothing)]),
+    "files stay": ("a missing folder", [(OlderFiles, "put_back", nothing)]),
     "file objects do not reach their files": (
         "an open file",
         [(opaque, "parts_of_file", lambda thing: [])],

@@ -23,6 +23,7 @@ from mazurka.symbolic.lemmas.mining import Lemma
 from mazurka.symbolic.lemmas.sampling import Truths
 from mazurka.symbolic.solving.property_directed import Cube, Problem, PropertyDirected
 from mazurka.symbolic.unrolling import Unroller
+from tests.limits import ENOUGH
 
 LOOP = """
 from mazurka.model import Int, await_
@@ -51,7 +52,7 @@ def load(folder: Path) -> Program:
 
 
 def find(folder: Path, strategy: str = "pdr") -> str:
-    options = SearchOptions(tuning={"interleaving": "full", "rounds": 20}, limit_seconds=30)
+    options = SearchOptions(tuning={"interleaving": "full", "rounds": 20}, limit_seconds=ENOUGH)
     try:
         result = load_strategy(strategy).run(load(folder), options, Silent())
     except InternalError as error:

@@ -33,6 +33,7 @@ from mazurka.symbolic.outlook import StepOutlook, _Judge
 from mazurka.symbolic.record import StepRecord
 from mazurka.symbolic.schedules import ScheduleReader
 from mazurka.symbolic.steps import StepEncoder
+from tests.limits import ENOUGH
 
 JOINED = """
 from threading import Thread
@@ -224,7 +225,9 @@ def load(text: str, folder: Path) -> Program:
 
 def find(text: str, folder: Path, interleaving: str = "sweeps", strategy: str = "bmc") -> str:
     """The verdict on a model: what is violated, or whether it holds."""
-    options = SearchOptions(tuning={"rounds": 12, "interleaving": interleaving}, limit_seconds=30)
+    options = SearchOptions(
+        tuning={"rounds": 12, "interleaving": interleaving}, limit_seconds=ENOUGH
+    )
     try:
         result = load_strategy(strategy).run(load(text, folder), options, Silent())
     except (InternalError, AssertionError, ValueError):

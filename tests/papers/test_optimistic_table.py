@@ -8,11 +8,12 @@ import pytest
 
 from mazurka.bench.harness import BenchOptions, times
 from mazurka.bench.optimistic import CASES, OptimisticCase, OptimisticTable
+from tests.limits import ENOUGH
 
 
 @pytest.mark.parametrize("name", [case.name for case in CASES])
 def test_the_documented_table(name: str) -> None:
-    (row,) = OptimisticTable(BenchOptions(only=name, limit_seconds=3600.0)).measure()
+    (row,) = OptimisticTable(BenchOptions(only=name, limit_seconds=ENOUGH)).measure()
     assert all(figures.complete for figures in row.figures.values())
     states = [figures.states or 0 for figures in row.figures.values()]
     assert documented(row.case.title) == [

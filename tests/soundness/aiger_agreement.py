@@ -15,6 +15,7 @@ from mazurka.symbolic.aiger.writing import write_binary
 from mazurka.symbolic.circuit import Interleaving
 from mazurka.symbolic.encoding import encode
 from mazurka.symbolic.environment import BINARY
+from tests.limits import ENOUGH
 
 ABC = shutil.which("berkeley-abc") or shutil.which("abc")
 MOST_INPUTS = 6
@@ -69,7 +70,9 @@ def ask_abc(circuit: AigerCircuit, folder: Path) -> tuple[bool | None, Path]:
         return False, witness
     fold = "fold; " if circuit.constraints else ""
     script = f"read_aiger {file}; {fold}pdr; write_cex -a {witness}"
-    told = subprocess.run([ABC, "-q", script], capture_output=True, text=True, timeout=60).stdout
+    told = subprocess.run(
+        [ABC, "-q", script], capture_output=True, text=True, timeout=ENOUGH
+    ).stdout
     if re.search(r"was asserted in frame", told):
         return True, witness
     return (False if "Property proved" in told else None), witness

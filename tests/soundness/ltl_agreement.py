@@ -17,13 +17,13 @@ from mazurka.stateful.reference.full import explore
 from mazurka.stateful.reference.ltl import check_formula
 from mazurka.stateful.searches.nested import NestedSearch
 from mazurka.symbolic.temporal.searches import search_formula
+from tests.limits import ENOUGH
 from tests.soundness.random_programs import random_program
 from tests.unit.ltl.random_formulas import random_formula
 
 NESTED = "nested"
 AGREES, DIFFERS, UNDECIDED = "agrees", "differs", "undecided"
 ROUNDS = 20
-SECONDS = 20.0
 STATES = 400
 """Programs with more states are left out."""
 
@@ -49,7 +49,7 @@ def search_by(strategy: str, program: Program, formula: Formula, *, fair: bool) 
     """Check a formula with the nested search, or with a strategy of the symbolic engine."""
     if strategy == NESTED:
         return search_nested(program, formula, fair=fair)
-    options = SearchOptions(limit_seconds=SECONDS, tuning={"rounds": ROUNDS})
+    options = SearchOptions(limit_seconds=ENOUGH, tuning={"rounds": ROUNDS})
     return search_formula(strategy, program, formula, options, Silent(), fair=fair)
 
 

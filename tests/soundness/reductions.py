@@ -21,6 +21,7 @@ from mazurka.ir.program import Program
 from mazurka.search import PROPERTIES, SearchOptions, SearchResult, Silent, Strategy
 from mazurka.stateful.reference.full import StateSpace, explore
 from mazurka.stateful.variants import MOVERS, PROVISO
+from tests.limits import ENOUGH
 from tests.soundness.classification import Use, uses_of_cells, wrong_class
 from tests.soundness.disciplined_programs import WAITING_CHOICES, disciplined_program
 from tests.soundness.polling import with_polling
@@ -41,8 +42,6 @@ STATES = 3000
 """Programs with more states are left out: the interpreter is slow."""
 SCHEDULED_STATES = 400
 """Programs with more states are not searched by schedules."""
-SECONDS = 20.0
-"""What a search may take; none comes near it, unless it does not end."""
 USUAL_SETS = ((frozenset({"assert"}), False), (frozenset({"assert", "deadlock"}), True))
 RARE_SETS = (
     (frozenset({"assert", "hang"}), True),
@@ -185,7 +184,7 @@ def searches(
             yield SearchOptions(
                 properties=properties,
                 tuning={"movers": movers, "proviso": proviso},
-                limit_seconds=SECONDS,
+                limit_seconds=ENOUGH,
                 stop_at_first=stop_at_first,
             )
 

@@ -14,14 +14,14 @@ from mazurka.ir.interpreter import Interpreter, State
 from mazurka.ir.program import DEAD_ENDS, Program
 from mazurka.ir.remembering import share_interpreter
 from mazurka.stateful.reference.full import StateSpace, explore
-from mazurka.stateless.explored import RunOptions
+from mazurka.stateless.explored import RunOptions, run_limit
 from mazurka.stateless.models.execution import IRExecution
 from mazurka.stateless.reduction.actions import Action
 from mazurka.stateless.reduction.sleep_sets import ScheduleSearch
 from mazurka.stateless.runs import Ended, choice_of
 
-SECONDS = 2.0
-"""What a search may take; the one without sleep sets may repeat itself for hours."""
+MOST_RUNS = 2_000
+"""How many schedules a search may run; the one without sleep sets may repeat itself for hours."""
 Clock = tuple[int, ...]
 Event = tuple[int, int, Clock]
 """Thread, choice and clock; the thread's own entry counts the event itself."""
@@ -58,7 +58,7 @@ def terminal_traces(program: Program, limit: int) -> set[Prefix] | None:
 
 
 def completed_traces(search: type[ScheduleSearch], program: Program) -> list[Prefix] | None:
-    """The traces that a search completes, repetitions included; None if it takes too long."""
+    """The traces that a search completes, repetitions included; None if it runs too many."""
     completed: list[Prefix] = []
 
     class Watched(search):  # type: ignore[misc, valid-type]
@@ -66,9 +66,9 @@ def completed_traces(search: type[ScheduleSearch], program: Program) -> list[Pre
             super().note_end(end)
             completed.append(_trace(len(program.threads), self.trace.actions))
 
-    options = RunOptions(limit_seconds=SECONDS, stop_at_first=False)
+    options = RunOptions(max_runs=MOST_RUNS, stop_at_first=False)
     found = Watched(IRExecution(program), options).run()
-    return None if "time" in found.limits else completed
+    return None if run_limit(MOST_RUNS) in found.limits else completed
 
 
 def _trace(threads: int, actions: list[Action]) -> Prefix:

@@ -15,6 +15,7 @@ from mazurka.search import SearchOptions, Silent
 from mazurka.search.registry import load_strategy
 from mazurka.symbolic import pdr
 from mazurka.symbolic.options import INTERLEAVING, OF_STATES
+from tests.limits import ENOUGH
 from tests.soundness.circuit_agreement import CircuitWalks
 from tests.soundness.random_programs import random_program
 from tests.soundness.reductions import CHOOSING, STOPPING, Agreement, Subject, compare, consult
@@ -57,7 +58,7 @@ def test_threads_that_fail_stop_where_assertions_are_not_asked_for() -> None:
         program = Subject(seed).program()
         if consult(program, STATES) is None:
             continue
-        asked = SearchOptions(properties=frozenset({"deadlock"}), limit_seconds=20)
+        asked = SearchOptions(properties=frozenset({"deadlock"}), limit_seconds=ENOUGH)
         expected = load_strategy("full").run(program, asked, Silent())
         tuned = replace(asked, tuning={"rounds": ROUNDS["sweeps"], "unrolling": 4})
         found = load_strategy("bmc").run(program, tuned, Silent())
@@ -85,7 +86,7 @@ def test_proofs_agree_with_the_unreduced_search(name: str, first: int, many: int
             asked.append((OF_STATES[seed % 3], USUAL))
         for interleaving, properties in asked:
             tuning = {"interleaving": interleaving, "rounds": 4, "unrolling": 4}
-            options = SearchOptions(properties=properties, tuning=tuning, limit_seconds=20)
+            options = SearchOptions(properties=properties, tuning=tuning, limit_seconds=ENOUGH)
             found = compare(oracle, strategy, options)
             assert found.agreement is not Agreement.DISAGREES, f"seed {seed}: {found}"
             decided += found.agreement is Agreement.AGREES
@@ -112,7 +113,7 @@ def test_proofs_by_lemmas_agree_with_the_unreduced_search(monkeypatch: pytest.Mo
         oracle = consult(Subject(seed).program(), STATES)
         if oracle is None:
             continue
-        options = SearchOptions(properties=USUAL, tuning={"unrolling": 4}, limit_seconds=20)
+        options = SearchOptions(properties=USUAL, tuning={"unrolling": 4}, limit_seconds=ENOUGH)
         found = compare(oracle, strategy, options)
         assert found.agreement is not Agreement.DISAGREES, f"seed {seed}: {found}"
         decided += found.agreement is Agreement.AGREES
@@ -128,7 +129,7 @@ def test_bounded_searches_agree_with_the_unreduced_search(first: int) -> None:
             continue
         for interleaving, properties in ASKED:
             tuning = {"interleaving": interleaving, "rounds": ROUNDS[interleaving], "unrolling": 4}
-            options = SearchOptions(properties=properties, tuning=tuning, limit_seconds=20)
+            options = SearchOptions(properties=properties, tuning=tuning, limit_seconds=ENOUGH)
             found = compare(oracle, strategy, options)
             assert found.agreement is not Agreement.DISAGREES, f"seed {seed}: {found}"
             decided += found.agreement is Agreement.AGREES

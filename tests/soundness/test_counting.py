@@ -9,6 +9,7 @@ import pytest
 
 from mazurka.errors import MazurkaError
 from mazurka.ir.passes.ranges import infer_ranges
+from mazurka.ir.values import fixpoint, rounds
 from tests.soundness.amounts import shares
 from tests.soundness.counting_models import CountingModel, escape, read_model
 from tests.soundness.restarting import with_restart
@@ -31,3 +32,24 @@ def test_no_value_is_outside_of_its_range(block: int, tmp_path: Path) -> None:
         except MazurkaError:
             continue
     assert judged >= 3
+
+
+def use_up(self: rounds.Paths, edges: int) -> None:
+    self.work = 0
+
+
+def test_no_value_is_outside_where_the_work_is_used_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("LEAST_ENDURANCE", "ENDURANCE"):
+        monkeypatch.setattr(fixpoint, name, 0)
+    monkeypatch.setattr(rounds.Paths, "_spend", use_up)
+    judged = 0
+    for seed in range(10):
+        program = read_model(CountingModel(Random(seed)).text, tmp_path)
+        assert escape(program, STATES) is None, f"seed {seed}"
+        try:
+            judged += infer_ranges(program) is not None
+        except MazurkaError:
+            continue
+    assert judged >= 1

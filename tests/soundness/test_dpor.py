@@ -18,7 +18,7 @@ from mazurka.ir.program import DEAD_ENDS, Program
 from mazurka.search import Move, Violation
 from mazurka.stateful.reference.full import StateSpace as Whole
 from mazurka.stateless.answering import summarize
-from mazurka.stateless.explored import Explored, RunOptions
+from mazurka.stateless.explored import Explored, RunOptions, run_limit
 from mazurka.stateless.models.execution import IRExecution, PlainIRExecution
 from mazurka.stateless.reduction.actions import Action
 from mazurka.stateless.reduction.dpor import DynamicReduction, SleepingReduction
@@ -31,7 +31,7 @@ from tests.soundness.choosing_models import write_choosing
 from tests.soundness.reductions import Subject
 from tests.soundness.replaying import replays
 from tests.soundness.schedules import (
-    SECONDS,
+    MOST_RUNS,
     completed_traces,
     explored_if_it_ends,
     terminal_traces,
@@ -67,11 +67,11 @@ def programs(first: int) -> list[tuple[str, Program, Whole]]:
 
 
 def search(kind: type[ScheduleSearch], program: Program) -> Explored | None:
-    """What a search finds; None if it takes too long, which only one of them may."""
-    limit = SECONDS if kind is DynamicReduction else None
-    options = RunOptions(limit_seconds=limit, stop_at_first=False)
+    """What a search finds; None if it runs too many schedules, which only one of them may."""
+    most = MOST_RUNS if kind is DynamicReduction else None
+    options = RunOptions(max_runs=most, stop_at_first=False)
     found = kind(IRExecution(program), options).run()
-    return None if "time" in found.limits else found
+    return None if run_limit(MOST_RUNS) in found.limits else found
 
 
 @portions

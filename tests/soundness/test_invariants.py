@@ -12,8 +12,9 @@ from mazurka.ir.program import Program
 from mazurka.search import SearchOptions
 from mazurka.search.registry import load_strategy, strategy_names
 from mazurka.stateful.reference.full import StateSpace, explore
+from tests.limits import ENOUGH
 from tests.soundness.amounts import shares
-from tests.soundness.reductions import SECONDS, Agreement, Oracle, Subject, compare, consult
+from tests.soundness.reductions import Agreement, Oracle, Subject, compare, consult
 from tests.soundness.watching import MESSAGE, unequal_pair, watched
 
 PROGRAMS = shares(80)
@@ -67,7 +68,7 @@ def test_observer_sees_every_state_and_changes_nothing(first: int) -> None:
 
 @portions
 def test_every_strategy_finds_what_the_observer_sees(first: int) -> None:
-    options = SearchOptions(properties=frozenset({"assert"}), limit_seconds=SECONDS)
+    options = SearchOptions(properties=frozenset({"assert"}), limit_seconds=ENOUGH)
     searches = inconclusive = violated = 0
     for name, _, whole, with_observer, holds in subjects(first):
         if whole.kinds - {"deadlock", "race"}:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from itertools import count
 
+from tests.limits import ENOUGH
 from tests.soundness.processes import Lost, WorkingProcesses
 
 DIES, STAYS = 3, 5
@@ -18,13 +19,13 @@ def work(number: int) -> Iterator[tuple[int, int]]:
     if number == DIES:
         os._exit(9)
     while number == STAYS:
-        time.sleep(60)
+        time.sleep(ENOUGH)
     yield -number, os.getpid()
 
 
 def test_a_process_that_dies_is_told_and_the_others_go_on() -> None:
     with WorkingProcesses(work, 1) as processes:
-        found = list(processes.answers((1, DIES, 4), 60.0))
+        found = list(processes.answers((1, DIES, 4), ENOUGH))
     told = [each if isinstance(each, Lost) else each and each[0] for each in found]
     assert told == [1, -1, DIES, Lost(DIES, 9), 4, -4]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from contextvars import copy_context
 from pathlib import Path
 
 import pytest
+from tests.limits import ENOUGH
 
 from mazurka import check, checking
 from mazurka.deadline import (
@@ -19,6 +21,7 @@ from mazurka.deadline import (
     check_time,
     interruptible,
     last_moment,
+    memory_limit,
     seconds_left,
     time_limit,
     undisturbed,
@@ -54,6 +57,23 @@ def test_the_phase_is_named_where_the_time_is_up() -> None:
         with pytest.raises(TimeLimitError, match="reached while reading the model"):
             check_time("reading the model")
     assert seconds_left() is None
+
+
+def test_a_ring_at_the_end_does_not_set_the_alarm_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The alarm would ring where nothing catches it any more, and end the process."""
+    stop = signal.setitimer
+
+    def ring_at_the_end(which: int, seconds: float) -> None:
+        stop(which, seconds)
+        if not seconds:
+            os.kill(os.getpid(), signal.SIGALRM)
+
+    with memory_limit(10**12, lambda: 0), interruptible():
+        monkeypatch.setattr(signal, "setitimer", ring_at_the_end)
+    monkeypatch.undo()
+    left = signal.getitimer(signal.ITIMER_REAL)
+    stop(signal.ITIMER_REAL, 0)
+    assert left == (0.0, 0.0)
 
 
 def test_a_limit_holds_in_a_copied_context() -> None:
@@ -214,3 +234,22 @@ def test_a_command_begins_with_its_process() -> None:
     )
     printed = subprocess.run([sys.executable, "-c", told], capture_output=True, check=True)
     assert float(printed.stdout) > (0.29 if sys.platform == "linux" else 0)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs an alarm")
+def test_an_alarm_that_is_set_again_at_the_end_ends_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The alarm rings between two statements of the end, and sets the timer once more."""
+    stop = signal.setitimer
+
+    def ring_after(which: int, seconds: float) -> None:
+        stop(which, seconds)
+        handler = signal.getsignal(signal.SIGALRM)
+        if seconds == 0 and callable(handler):
+            stop(which, 0.001)
+
+    with time_limit(ENOUGH), interruptible():
+        monkeypatch.setattr(signal, "setitimer", ring_after)
+    monkeypatch.undo()
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mazurka import auto, check
-from mazurka.errors import OptionError
+from mazurka.errors import OptionError, UnsupportedError
 from mazurka.ir.program import Program
 from mazurka.report.verdict import Verdict
 from mazurka.search import (
@@ -286,3 +286,54 @@ def test_a_search_that_grows_as_ever_has_no_end() -> None:
 )
 def test_a_search_has_an_end_unless_it_grows(growth: auto.StateGrowth) -> None:
     assert not growth.is_endless()
+
+
+def refuse_by(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Let some strategies refuse every program."""
+    load = auto.load_strategy
+
+    def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
+        raise UnsupportedError("such programs are for `full`")
+
+    def load_refusing(name: str) -> Strategy:
+        return replace(load(name), run=run) if name in names else load(name)
+
+    monkeypatch.setattr(auto, "load_strategy", load_refusing)
+
+
+RACE_OVER_A_WIDE_CHOICE = """
+#include <pthread.h>
+int x;
+static void *run(void *given) { int u; if (u > 0) x++; return given; }
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, run, 0);
+    int v;
+    x = v;
+    pthread_join(t, 0);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("refusing", [["portfolio", "events"], ["portfolio"], ["events"]])
+def test_a_refusal_by_a_strategy_of_its_own_choice_is_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusing: list[str]
+) -> None:
+    refuse_by(monkeypatch, *refusing)
+    path = tmp_path / "program.c"
+    path.write_text(RACE_OVER_A_WIDE_CHOICE, encoding="utf-8")
+    assert check(path, properties=["race"]).verdict == "violated"
+
+
+def test_where_all_refuse_the_refusal_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    refuse_by(monkeypatch, "portfolio", "events")
+    fake_states = UnsupportedError("no such programs")
+
+    def search(*given: object) -> Chosen:
+        raise fake_states
+
+    monkeypatch.setattr(stored, "search", search)
+    monkeypatch.setattr(auto, "describe_wide_choice", lambda program: "one step is wide")
+    with pytest.raises(UnsupportedError, match="such programs are for `full`"):
+        auto.search(PROGRAM, USUAL, Silent())

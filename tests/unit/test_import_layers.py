@@ -16,7 +16,7 @@ HOME = Path(mazurka.__file__).parent
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("version", "errors", "model"),
-    ("deadline", "cache_folder", "interrupts"),
+    ("deadline", "stack", "cache_folder", "interrupts", "processes", "system_limits"),
     ("ir",),
     ("ir.values",),
     ("ir.passes",),
@@ -25,6 +25,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("frontend", "compiled", "ltl", "marked_search", "cluster"),
     ("stateful", "stateless", "symbolic"),
     ("auto", "report"),
+    ("memory_model",),
     ("runtime.core",),
     ("runtime.sharing",),
     ("runtime.primitives",),

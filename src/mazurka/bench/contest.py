@@ -6,14 +6,13 @@ import importlib.metadata
 import json
 import os
 import signal
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 from mazurka.bench.contestant import MARK, is_installed
 from mazurka.bench.figures import Figures
 from mazurka.bench.programs import copy_program
+from mazurka.processes import PIPE, Process, TimeoutExpired, python, start
 
 MAZURKA = "mazurka"
 PEERS = ("frontrun", "interleave-test")
@@ -40,27 +39,21 @@ def play(tool: str, program: Path, seconds: float) -> Figures:
 
 
 def command_for(tool: str, file: str) -> list[str]:
-    command = [sys.executable, "-m", "mazurka.bench.contestant", tool, file]
+    """Return the command that plays a tool: a process that runs tests."""
+    command = python("mazurka.bench.contestant:main", tool, file, tests=True)
     if tool == "frontrun":
-        return [sys.executable, "-m", "frontrun.cli", *command]
+        return python("mazurka.bench.contestant:run_frontrun", *command, tests=True)
     return command
 
 
 def _ask(command: list[str], directory: str, seconds: float) -> Figures:
-    process = subprocess.Popen(
-        command,
-        cwd=directory,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        start_new_session=True,
+    process = start(
+        command, directory=directory, stdout=PIPE, stderr=PIPE, text=True, own_session=True
     )
     too_late = Figures(error=f"no answer within {seconds:g} s", seconds=seconds)
     try:
         printed, complaints = process.communicate(timeout=seconds + STARTING)
-    except subprocess.TimeoutExpired:
+    except TimeoutExpired:
         return too_late
     finally:
         _end(process)
@@ -73,7 +66,7 @@ def _ask(command: list[str], directory: str, seconds: float) -> Figures:
     return too_late if (answer.seconds or 0.0) > seconds else answer
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def _end(process: Process) -> None:
     """End a process that still runs, with all that it has started."""
     if process.poll() is not None:
         return

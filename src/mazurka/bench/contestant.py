@@ -1,4 +1,4 @@
-"""One tool on one program, in a process of its own: `python -m mazurka.bench.contestant`.
+"""One tool on one program, in a process of its own.
 
 A tool may hang, or take all memory; the process can be ended, and nothing of it is left.  What the
 tool says is printed as one line of JSON.  All get the same programs and the bound of two
@@ -17,6 +17,7 @@ import importlib
 import importlib.util
 import json
 import os
+import runpy
 import sys
 import time
 from collections.abc import Callable
@@ -129,11 +130,13 @@ def limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (limit, most))
 
 
+def run_frontrun(*command: str) -> None:
+    """Run a command as `frontrun` does, whose own command prepares the process that it starts."""
+    sys.argv[1:] = command
+    runpy.run_module("frontrun.cli", run_name="__main__", alter_sys=True)
+
+
 def main(tool: str, file: str) -> None:
     limit_memory()
     print(MARK + json.dumps(answer(tool, Path(file)).to_json(*ANSWER)), flush=True)
     os._exit(0)  # threads that a tool has left behind may never end
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -23,6 +23,7 @@ from rich.text import Text
 
 from mazurka.bench import plot
 from mazurka.bench.figures import Figures, repeat
+from mazurka.deadline import refuse_long
 from mazurka.errors import OptionError
 from mazurka.frontend.python import load_model
 from mazurka.ir.passes.merge import Granularity
@@ -225,6 +226,7 @@ class Benchmark(Generic[AnyCase]):
             raise OptionError(f"--limit-time: {message}")
         if not self.limit > 0:
             raise OptionError(f"--limit-time must be greater than 0, not {self.limit}")
+        refuse_long("--limit-time", options.limit_seconds)
         if options.workers is not None and self.default_workers is None:
             raise OptionError(f"--workers: the searches of {self.name!r} have one worker each")
         if self.workers < 1:

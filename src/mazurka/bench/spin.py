@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import os
 import re
-import shutil
 import signal
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mazurka.bench.figures import Figures
+from mazurka.processes import PIPE, STDOUT, Process, TimeoutExpired, find_program, start
 
 COMPILE_FLAGS = ("-O2", "-DSAFETY", "-DNOREDUCE", "-DNOFAIR")
 RUN_FLAGS = ("-E", "-c0", "-n")
@@ -27,6 +27,8 @@ VERDICT_RUN_FLAGS = ("-m1000000", "-n")
 """To a verdict: with reduction, up to the first error, a deadlock being one."""
 PARALLEL_FLAG = "-DBFS_PAR"
 """Breadth-first by several processes.  They keep hashes instead of states, and may miss some."""
+VERIFIER = "pan"
+"""The name of the program that SPIN makes of a model."""
 COMPILE_SECONDS = 120.0
 SEARCH_SECONDS = 1800.0
 REMOVE_SEGMENT = 0
@@ -45,7 +47,7 @@ class SpinError(Exception):
 
 def missing() -> str | None:
     """What has to be installed before SPIN can be run; None if nothing."""
-    absent = [tool for tool in ("spin", "gcc") if shutil.which(tool) is None]
+    absent = [tool for tool in ("spin", "gcc") if find_program(tool) is None]
     if not absent:
         return None
     return f"{' and '.join(absent)} not found; the Debian packages are spin and gcc"
@@ -74,7 +76,7 @@ class Verifier:
         height = min(2 * depth, states) + SPARE_DEPTH
         for limit in (height, states + SPARE_DEPTH):
             arguments = [*RUN_FLAGS, f"-m{limit}", f"-w{slots}"]
-            output = _run(["./pan", *arguments], self.directory, SEARCH_SECONDS)
+            output = _run([VERIFIER, *arguments], self.directory, SEARCH_SECONDS)
             if "max search depth too small" not in output:
                 command = f"gcc {' '.join(self.flags)}; pan {' '.join(arguments)}"
                 return replace(parse(output, limit), command=command)
@@ -86,7 +88,7 @@ class Verifier:
         Such a search may never end, so it is stopped after some time."""
         slots = max((like.states or 1).bit_length() + 1, 1)
         arguments = [*RUN_FLAGS, f"-u{cores}", f"-w{slots}"]
-        output = _run(["./pan", *arguments], self.directory, seconds)
+        output = _run([VERIFIER, *arguments], self.directory, seconds)
         command = f"gcc {' '.join(self.flags)}; pan {' '.join(arguments)}"
         return replace(parse_together(output), command=command)
 
@@ -104,7 +106,7 @@ def build(
     _run(["spin", *defines, "-a", str(model)], directory, COMPILE_SECONDS)
     how = PARALLEL_FLAG if together else "-DBFS"
     flags = (*COMPILE_FLAGS, how) if breadth_first else COMPILE_FLAGS
-    _run(["gcc", *flags, "-o", "pan", "pan.c"], directory, COMPILE_SECONDS)
+    _run(["gcc", *flags, "-o", VERIFIER, "pan.c"], directory, COMPILE_SECONDS)
     return Verifier(directory, flags)
 
 
@@ -150,8 +152,8 @@ def find_verdict(model: Path, constants: Mapping[str, int], directory: Path) -> 
     """Translate, compile and search a model as somebody would who wants an answer."""
     defines = [f"-D{name}={value}" for name, value in constants.items()]
     _run(["spin", *defines, "-a", str(model)], directory, COMPILE_SECONDS)
-    _run(["gcc", *VERDICT_COMPILE_FLAGS, "-o", "pan", "pan.c"], directory, COMPILE_SECONDS)
-    output = _run(["./pan", *VERDICT_RUN_FLAGS], directory, SEARCH_SECONDS)
+    _run(["gcc", *VERDICT_COMPILE_FLAGS, "-o", VERIFIER, "pan.c"], directory, COMPILE_SECONDS)
+    output = _run([VERIFIER, *VERDICT_RUN_FLAGS], directory, SEARCH_SECONDS)
     command = f"spin -a; gcc {' '.join(VERDICT_COMPILE_FLAGS)}; pan {' '.join(VERDICT_RUN_FLAGS)}"
     return replace(parse_verdict(output), command=command)
 
@@ -186,25 +188,28 @@ def _megabytes(what: str, output: str, default: float | None = None) -> float:
 
 def _run(command: list[str], directory: Path, seconds: float) -> str:
     """Run a tool and return all it prints; with it ends whatever it has started."""
+    name, *arguments = command
+    program = str(directory / name) if name == VERIFIER else find_program(name)
     try:
-        process = subprocess.Popen(
-            command,
-            cwd=directory,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+        if program is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        process = start(
+            [program, *arguments],
+            directory=directory,
+            stdout=PIPE,
+            stderr=STDOUT,
             text=True,
-            errors="replace",
-            start_new_session=True,
+            own_session=True,
         )
     except OSError as error:
         raise SpinError(f"{command[0]} could not be started: {error.strerror}") from None
+    output: str
     with process:
         try:
             output, _ = process.communicate(timeout=seconds)
         except BaseException as error:
             _end_all(process)
-            if isinstance(error, subprocess.TimeoutExpired):
+            if isinstance(error, TimeoutExpired):
                 raise SpinError(f"{command[0]} took longer than {seconds:.0f} s") from None
             raise
     if process.returncode != 0:
@@ -212,7 +217,7 @@ def _run(command: list[str], directory: Path, seconds: float) -> str:
     return output
 
 
-def _end_all(process: subprocess.Popen[str]) -> None:
+def _end_all(process: Process) -> None:
     """End a process with all that it has started, and remove the memory that these share.
 
     The system keeps such memory until somebody removes it."""

@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,6 +23,7 @@ from mazurka.bench import spin
 from mazurka.bench.figures import Figures, typical
 from mazurka.bench.harness import Benchmark, Case, Line, Measured, thousands
 from mazurka.errors import OptionError
+from mazurka.processes import PIPE, python, run
 
 MAZURKA, SPIN = "mazurka", "spin"
 HOLDS = "holds"
@@ -241,18 +240,8 @@ def timed(run: Callable[[], Figures]) -> Figures:
 def run_mazurka(case: VerdictCase, constants: Mapping[str, int], limit: float) -> Figures:
     """Check a model in a process of its own."""
     definitions = [f"-D{name}={value}" for name, value in constants.items()]
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "mazurka", "check", str(case.path), *definitions),
-            *("--json", f"--limit-time={limit}"),
-        ],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
+    arguments = [str(case.path.resolve()), *definitions, "--json", f"--limit-time={limit}"]
+    done = run(python("mazurka.__main__:main", "check", *arguments), stdout=PIPE, text=True)
     answer = json.loads(done.stdout)
     if answer["verdict"] not in (HOLDS, "violated"):
         reasons = [*answer["limits"], (answer["error"] or {}).get("message", "")]

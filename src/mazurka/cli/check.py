@@ -10,7 +10,7 @@ import typer
 
 from mazurka.cli import arguments as args
 from mazurka.cli.completion import complete_among, strategies_or_auto
-from mazurka.cli.failures import guarded, interrupted_by_termination, print_json
+from mazurka.cli.failures import guarded, print_json
 from mazurka.errors import OptionError
 
 if TYPE_CHECKING:
@@ -180,8 +180,7 @@ def check(
             summary.print(saved=saved, asked=trace)
         return verdict.exit_status
 
-    with interrupted_by_termination():
-        return guarded(action, as_json=json or form == "json", path=file)
+    return guarded(action, as_json=json or form == "json", path=file)
 
 
 def prepare_witness(file: str, language: str | None, witness: str) -> None:
@@ -219,6 +218,7 @@ def print_chart(file: str, verdict: Verdict, full: bool) -> None:
     """Print the counterexample as a drawing, and the verdict where it does not disturb."""
     from mazurka.checking import load_program
     from mazurka.report.chart import draw_chart
+    from mazurka.report.terminal import safe
 
     assert verdict.trace is not None
     assert verdict.violation is not None
@@ -226,4 +226,4 @@ def print_chart(file: str, verdict: Verdict, full: bool) -> None:
     program = load_program(file, verdict.subject.reading)
     sys.stdout.write(draw_chart(program, verdict.trace, verdict.violation, full=full))
     found = verdict.violation
-    print(f"{verdict.verdict}: {found.kind}: {found.message}", file=sys.stderr)
+    print(safe(f"{verdict.verdict}: {found.kind}: {found.message}"), file=sys.stderr)

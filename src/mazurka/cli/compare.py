@@ -8,7 +8,7 @@ import typer
 
 from mazurka.cli import arguments as args
 from mazurka.cli import completion
-from mazurka.cli.failures import guarded, interrupted_by_termination, print_json
+from mazurka.cli.failures import guarded, print_json
 from mazurka.report.answer import ERROR, EXIT_STATUS, INCONCLUSIVE
 
 EPILOG = "Example: mazurka compare examples/philosophers.py -D N=8 --strategies full"
@@ -110,5 +110,4 @@ def compare(
             return EXIT_STATUS[ERROR]
         return EXIT_STATUS[INCONCLUSIVE] if comparison.interrupted else 0
 
-    with interrupted_by_termination():
-        return guarded(action, as_json=json, path=file, several=True)
+    return guarded(action, as_json=json, path=file, several=True)

@@ -5,14 +5,10 @@ Where the column is known, the source line follows, with a caret under the place
 
 from __future__ import annotations
 
-import errno
 import json
 import os
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import typer
@@ -20,19 +16,13 @@ import typer
 from mazurka.deadline import TimeLimitError
 from mazurka.errors import MazurkaError
 from mazurka.report.answer import ERROR, EXIT_STATUS, INCONCLUSIVE, error_json
+from mazurka.system_limits import find_limit
 
-CANNOT_WRITE = (errno.ENOSPC, errno.EIO, errno.EFBIG)
 INTERRUPTED = 130
-BROKEN_PIPE = 141
-"""What a shell reports for a program that a closed pipe has ended."""
-
+COMPLETING = "_MAZURKA_COMPLETE"
+"""An environment variable by which shells ask what may follow."""
 DEBUG = "MAZURKA_DEBUG"
 """An environment variable for those who work on Mazurka: errors keep their tracebacks."""
-
-
-class ClosedPipe(Exception):  # noqa: N818 - nothing is wrong, nobody reads on
-    """Our reader has gone.  Not an OSError: the command line's library would make that status 1,
-    which is an answer (`violated`) that nobody has given."""
 
 
 @dataclass(frozen=True)
@@ -57,16 +47,18 @@ def run_guarded(app: typer.Typer, arguments: Sequence[str]) -> int:
     def action() -> int:
         command = typer.main.get_command(app)
         given = list(arguments) or ["--help"]
-        status = command.main(given, "mazurka", standalone_mode=False)
+        try:
+            status = command.main(given, "mazurka", standalone_mode=False)
+        except SystemExit as ended:
+            if COMPLETING not in os.environ:
+                raise
+            return EXIT_STATUS[ERROR] if ended.code else 0  # a shell has been answered
         if status == INTERRUPTED:  # the command line's library has caught it while importing
             raise KeyboardInterrupt
         return status if isinstance(status, int) else 0
 
-    try:
-        several = "compare" in arguments[:1]
-        return guarded(action, as_json="--json" in arguments, several=several)
-    except (BrokenPipeError, ClosedPipe):
-        return _closed_pipe()
+    several = "compare" in arguments[:1]
+    return guarded(action, as_json="--json" in arguments, several=several)
 
 
 def guarded(
@@ -78,46 +70,32 @@ def guarded(
         status = action()
         sys.stdout.flush()
         return status
-    except (ClosedPipe, typer.Exit):
+    except typer.Exit:
         raise
-    except BrokenPipeError as error:
-        raise ClosedPipe from error
     except (KeyboardInterrupt, typer.Abort):
         return report(failed("interrupted", limit="interrupted"), as_json, path, several)
     except Exception as error:
         if os.environ.get(DEBUG):
             raise
         return report(failure_of(error), as_json, path, several)
-
-
-@contextmanager
-def interrupted_by_termination() -> Iterator[None]:
-    """Let whoever asks the process to end (`kill`, `timeout`) interrupt it as Ctrl-C does, so that
-    it answers with what it knows and removes its files."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
+    except SystemExit as error:  # of a file of tests, when it is imported
+        failure = failed(f"the program has ended itself: sys.exit({error.code!r})")
+        return report(failure, as_json, path, several)
 
 
 def failure_of(error: Exception) -> Failure:
     """What to say about an exception."""
     if isinstance(error, TimeLimitError):
-        return Failure(error, limit="time")
+        return Failure(error, limit=error.limit)
+    limit = find_limit(error)
+    if limit is not None:
+        return failed(limit.message, limit=limit.name)
     if isinstance(error, MazurkaError):
         return Failure(error)
-    if isinstance(error, MemoryError):
-        return failed("out of memory", limit="memory")
     if isinstance(error, RecursionError):
         return failed("the input is nested too deeply")
     if isinstance(error, OSError) and error.filename is not None:
         return failed(f"{error.filename}: {error.strerror or error}")
-    if isinstance(error, OSError) and error.errno in CANNOT_WRITE:
-        return failed(f"the output cannot be written: {error.strerror}")
     of_command_line = getattr(error, "format_message", None)
     if callable(of_command_line):
         said = str(of_command_line()).rstrip(".")
@@ -157,10 +135,3 @@ def _object(failure: Failure, path: str | None, several: bool) -> dict[str, obje
 def print_json(value: object) -> None:
     """One object, readable, and safe in every encoding."""
     sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=True) + "\n")
-
-
-def _closed_pipe() -> int:
-    """Nobody reads our output any more; leave quietly, also when the interpreter shuts down."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    return BROKEN_PIPE

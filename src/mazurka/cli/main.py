@@ -7,9 +7,7 @@ llvmlite or numpy is imported inside the commands.
 from __future__ import annotations
 
 import gc
-import os
 import sys
-from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -58,24 +56,8 @@ def _options(
     pass
 
 
-def main() -> None:
-    """Run the command and leave with its exit status."""
+def main() -> int:
+    """Run the command; returns the exit status."""
     status = run_guarded(app, sys.argv[1:])
-    left = sys.modules.get("mazurka.runtime.program.watchdog")
-    if left is not None and left.out_of_control:
-        _leave_at_once(status)
     gc.freeze()  # what is left goes with the process: to look for garbage in it would take time
-    sys.exit(status)
-
-
-def _leave_at_once(status: int) -> None:
-    """Without the functions that libraries have registered: they may wait for threads of a test
-    that are stuck, and hold locks."""
-    with suppress(OSError, ValueError):
-        sys.stdout.flush()
-        sys.stderr.flush()
-    os._exit(status)
-
-
-if __name__ == "__main__":
-    main()
+    return status

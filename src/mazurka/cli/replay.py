@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import redirect_stdout
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -49,6 +50,15 @@ def replay(
             " has written it: replay the checker's witness on the model.",
         ),
     ] = None,
+    outside: Annotated[
+        bool,
+        args.option(
+            "--outside",
+            "For a token: import the file that it names even if that is not in the project"
+            " directory, as in mazurka replay mz1-eNq... --outside. Do that only with a token of"
+            " your own.",
+        ),
+    ] = False,
     leave_out: LeaveOut = None,
     real_time: RealTime = False,
     json: args.Json = False,
@@ -73,11 +83,16 @@ def replay(
             if real_time:
                 given["virtual_time"] = False
             as_json = printed == "json"
-            return replay_token(trace, given, as_json=as_json, full_trace=full_trace)
-        if leave_out or instrument or real_time:
-            raise OptionError("--leave-out and --real-time are for the tokens of failed tests")
+            return replay_token(
+                trace, given, as_json=as_json, full_trace=full_trace, outside=outside
+            )
+        if leave_out or instrument or real_time or outside:
+            raise OptionError(
+                "--leave-out, --outside and --real-time are for the tokens of failed tests"
+            )
         from mazurka.api import replay_on
         from mazurka.report.chart import draw_chart
+        from mazurka.report.terminal import safe
 
         if circuit is not None:
             from mazurka.circuit_files import replay_witness
@@ -89,7 +104,7 @@ def replay(
             print_json(report.to_json())
         elif printed == "svg":
             sys.stdout.write(draw_chart(program, report.trace, report.finding, full=full_trace))
-            print(report.message, file=sys.stderr)
+            print(safe(report.message), file=sys.stderr)
         else:
             show(report, step=step, full_trace=full_trace)
         return report.exit_status
@@ -98,18 +113,30 @@ def replay(
 
 
 def replay_token(
-    text: str, given: dict[str, Any], *, as_json: bool, full_trace: bool = False
+    text: str,
+    given: dict[str, Any],
+    *,
+    as_json: bool,
+    full_trace: bool = False,
+    outside: bool = False,
 ) -> int:
-    """Run the schedule of a failed test again."""
+    """Run the schedule of a failed test again; say which file is imported for that."""
+    from mazurka.report.terminal import UNICODE, safe
     from mazurka.runtime.exploring.entry import replay_test
     from mazurka.runtime.exploring.options import ExploreOptions, override_options
-    from mazurka.runtime.exploring.tokens import decode
+    from mazurka.runtime.exploring.tokens import decode, make_portable
     from mazurka.runtime.story.report import print_result
-    from mazurka.runtime.testing.collecting import collect, locate_target
+    from mazurka.runtime.testing.collecting import collect, split_target
+    from mazurka.runtime.testing.token_files import locate_target
 
     token = decode(text)
+    target = locate_target(token.test, outside=outside)
+    path, name = split_target(target)
+    file = safe(make_portable(Path(path).resolve()), UNICODE)
+    sys.stderr.write(f"mazurka: importing {file} to run {safe(name or 'its tests', UNICODE)}\n")
+    sys.stderr.flush()
     with redirect_stdout(sys.stderr):  # what the test prints
-        found = collect(locate_target(token.test))[0]
+        found = collect(target)[0]
         if found.problem is not None:
             raise found.problem
         with found.surroundings():

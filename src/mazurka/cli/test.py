@@ -12,8 +12,8 @@ import typer
 
 from mazurka.cli import arguments as args
 from mazurka.cli.completion import complete_among, strategies_of_tests
-from mazurka.cli.failures import guarded, interrupted_by_termination, print_json
-from mazurka.errors import OptionError
+from mazurka.cli.failures import Failure, guarded, print_json
+from mazurka.errors import OptionError, read_number
 
 if TYPE_CHECKING:
     from mazurka.runtime.story.result import Result
@@ -99,6 +99,12 @@ def explore_tests(
             "Whether sleeps and timeouts may end while other threads could move; any unless given.",
         ),
     ] = None,
+    isolate: Annotated[
+        bool,
+        args.option(
+            "--isolate", "Explore each test in a separate process, so that it can end no other."
+        ),
+    ] = False,
     full_trace: Annotated[
         bool,
         args.option("--full-trace", "Show rows of set-up and of libraries that are folded."),
@@ -128,13 +134,13 @@ def explore_tests(
             "max_steps": max_steps,
             "patience": patience,
             "virtual_time": False if real_time else None,
+            "isolate": isolate or None,
             "timeouts": timeouts,
         }
         chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         if preemptions is not None:
             chosen["preemptions"] = bound_of(preemptions)
-        with interrupted_by_termination():
-            return run_tests(target, chosen, cluster, as_json=json, full_trace=full_trace)
+        return run_tests(target, chosen, cluster, as_json=json, full_trace=full_trace)
 
     return guarded(action, as_json=json, path=target)
 
@@ -144,7 +150,7 @@ def bound_of(text: str | None) -> int | None:
         return None
     if not text.isdecimal():
         raise OptionError(f"--preemptions needs a number or none, not {text!r}")
-    return int(text)
+    return read_number(text)
 
 
 def run_tests(
@@ -183,7 +189,7 @@ def run_tests(
             break
     for result in results:
         if as_json and result.error is not None:
-            print(f"mazurka: {' '.join(str(result.error).split())}", file=sys.stderr)
+            print("\n".join(Failure(result.error).told()), file=sys.stderr)
     if as_json and len(found) > 1:
         print_json({"tool": "mazurka", "results": [result.to_json() for result in results]})
     elif as_json:
@@ -261,10 +267,11 @@ def explore_one(
 
 
 def show(result: Result, *, several: bool, full_trace: bool) -> None:
+    from mazurka.report.terminal import safe
     from mazurka.runtime.story.report import print_result
 
     if several:
-        print(f"{result.input}")
+        print(safe(str(result.input)))
     print_result(result, full=full_trace)
     if several:
         print()

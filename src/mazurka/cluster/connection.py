@@ -78,9 +78,12 @@ class Connection:
         return found
 
     def join(self, address: str) -> None:
-        """Connect to a cluster, with the token of this user if it wants one and nobody has said
-        that: Ray asks for it by itself only where it has found the cluster itself."""
-        ways = [{}] if AUTHENTICATION in os.environ else [{}, {AUTHENTICATION: "token"}]
+        """Connect to a cluster, with the token of this user.
+
+        A cluster that asks for no token is refused, unless the environment says how to connect, or
+        the program that uses Mazurka is connected to it itself."""
+        asked = AUTHENTICATION in os.environ or address == find_own_cluster()
+        ways: list[dict[str, str]] = [{}] if asked else [{}, {AUTHENTICATION: "token"}]
         errors: list[ClusterError] = []
         for way in ways:
             self.line = DriverLine(FEW_ATTEMPTS | way)
@@ -89,7 +92,14 @@ class Connection:
             except ClusterError as error:
                 errors.append(error)
             else:
-                return
+                if asked or way:
+                    return
+                self.line.close()
+                raise ClusterError(
+                    f"--cluster {address}: the cluster asks for no token, so that anybody who"
+                    " reaches it can run code on it; set RAY_AUTH_MODE=token when it is started, or"
+                    f" {AUTHENTICATION}=disabled here to use it all the same"
+                )
         raise errors[0]
 
     def have_done(self, phase: str, name: str, *given: object) -> Any:

@@ -11,30 +11,19 @@ import itertools
 import os
 import pickle
 import queue
-import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-import mazurka.cluster
 from mazurka.cluster.crew import ClusterError, LostWorkerError
 from mazurka.cluster.orders import DriverAnswer, DriverOrder, read
 from mazurka.deadline import check_time, undisturbed
 from mazurka.interrupts import interrupts_come_later
+from mazurka.processes import DEVNULL, PIPE, Process, TimeoutExpired, python, start
 
-SUPERVISOR = Path(__file__).with_name("supervisor.py")
-HOME = str(Path(mazurka.cluster.__file__).parents[2])
-DRIVER = """\
-import sys
-sys.path[:1] = [] if sys.argv[1] in sys.path[1:] else sys.argv[1:]
-from mazurka.cluster.driver import main
-main()
-"""
-"""What the driver runs; its argument: where Mazurka is."""
+SUPERVISOR = "mazurka.cluster.supervisor:main"
 PULSE_SECONDS = 0.1
 """How often the clock is looked at while nobody answers."""
 FAREWELL_SECONDS = 5.0
@@ -50,7 +39,7 @@ class DriverLine:
     """Where a cluster that is started keeps its files; the supervisor removes it."""
     lifeline: int
     """The end of a pipe; the supervisor ends everything when it is closed."""
-    process: subprocess.Popen[bytes]
+    process: Process
     """The supervisor."""
 
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
@@ -91,18 +80,19 @@ class DriverLine:
         for thread in self.threads:
             thread.start()
 
-    def start(self, lifeline: int) -> subprocess.Popen[bytes]:
-        """Start the supervisor, which starts the driver."""
-        python, me = sys.executable, str(os.getpid())
-        driver = (python, "-c", DRIVER, HOME)
-        return subprocess.Popen(
-            (python, "-P", str(SUPERVISOR), str(lifeline), me, self.folder, *driver),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, **self.environment},
-            stderr=None if os.environ.get("MAZURKA_DEBUG") else subprocess.DEVNULL,
-            pass_fds=(lifeline,),
-            start_new_session=True,  # Ctrl-C is for us alone
+    def start(self, lifeline: int) -> Process:
+        """Start the supervisor, which starts the driver.
+
+        Ray has the processes that it starts look for modules in the driver's directory, too: that
+        must not be one that a user happens to be in."""
+        return start(
+            python(SUPERVISOR, str(lifeline), str(os.getpid()), self.folder, *driver_command()),
+            environment=self.environment,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=None if os.environ.get("MAZURKA_DEBUG") else DEVNULL,
+            pass_descriptors=(lifeline,),
+            own_session=True,  # Ctrl-C is for us alone
         )
 
     # --- in threads of their own --------------------------------------------------------------
@@ -164,13 +154,17 @@ class DriverLine:
             self.orders.put(None)  # the driver leaves the cluster when no orders can come any more
             try:
                 if politely:
-                    with suppress(subprocess.TimeoutExpired):
+                    with suppress(TimeoutExpired):
                         self.process.wait(FAREWELL_SECONDS)
             finally:
                 os.close(self.lifeline)
             self.process.wait()
             for thread in self.threads:
                 thread.join()
+
+
+def driver_command() -> list[str]:
+    return python("mazurka.cluster.driver:main")
 
 
 def make_folder() -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 import os
 import pickle
+import secrets
 import socket
 from collections.abc import Sequence
 from typing import Any
@@ -22,6 +23,9 @@ from mazurka.errors import InternalError, MazurkaError
 QUIET_SETTINGS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 """Ray is to send nothing anywhere, and not to warn of a change in how it treats devices."""
 ANSWER_SECONDS = 5.0
+LOOPBACK = "127.0.0.1"
+TOKEN_BYTES = 32
+"""Of the secret that a cluster of this machine asks for; only its own processes know it."""
 QUIETLY: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
 
 
@@ -42,7 +46,21 @@ def start_cluster(room: int, folder: str) -> int:
     """Start a cluster on this machine with so many processors, which keeps its files in a folder,
     or where Ray does; how many it has."""
     places = {"_temp_dir": folder} if folder else {}
-    return connect(LOCAL, num_cpus=room, include_dashboard=False, **places)
+    os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(TOKEN_BYTES))
+    stay_on_this_machine()
+    return connect(
+        LOCAL, num_cpus=room, include_dashboard=False, _node_ip_address=LOOPBACK, **places
+    )
+
+
+def stay_on_this_machine() -> None:
+    """Let Ray listen on the loopback interface: it replaces that address by another one, unless
+    the function that does so is replaced, and its servers listen where its address leads to."""
+    import_ray()
+    from ray._private import services
+
+    services.resolve_ip_for_localhost = lambda host: LOOPBACK
+    services.get_node_ip_address = lambda *_, **__: LOOPBACK
 
 
 def join_cluster(address: str) -> int:

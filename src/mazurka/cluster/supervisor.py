@@ -1,14 +1,12 @@
 """A process that starts the driver of a cluster, and ends whatever comes of it.
 
-It runs this file as a program, and imports nothing but Python's library: it has to be there at
-once.  Ray starts processes that start others, some of which outlive those who have started them.
-On Linux all of them become children of this process at last (a *subreaper*), so none is missed.  It
-ends them when the other end of a pipe is closed: by a command that is done or gives up, or by the
-system if the command has been killed.
+It imports next to nothing but Python's library: it has to be there at once.  Ray starts processes
+that start others, some of which outlive those who have started them.  On Linux all of them become
+children of this process at last (a *subreaper*), so none is missed.  It ends them when the other
+end of a pipe is closed: by a command that is done or gives up, or by the system if the command has
+been killed.
 
-    supervisor.py LIFELINE PARENT FOLDER COMMAND...
-
-The driver gets this process's standard input and output, and none of the lifeline.
+The driver gets this process's standard streams and directory, and none of the lifeline.
 """
 
 from __future__ import annotations
@@ -18,10 +16,11 @@ import os
 import select
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from contextlib import suppress
+
+from mazurka.processes import start
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 """Of `prctl`, in `linux/prctl.h`."""
@@ -42,17 +41,18 @@ def die_with_parent() -> None:
     control_process(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def main() -> None:
-    lifeline, parent, folder = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+def main(lifeline: str, parent: str, folder: str, *command: str) -> None:
+    """Run a command until it ends, the other end of `lifeline` is closed, or `parent` has ended;
+    then end whatever comes of it, and remove `folder`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     control_process(PR_SET_CHILD_SUBREAPER, 1)
-    driver = subprocess.Popen(sys.argv[4:])
+    driver = start(command, directory=os.curdir, stdin=None, stdout=None, stderr=None)
     with open(os.devnull, "r+b") as nothing:
         os.dup2(nothing.fileno(), 0)
         os.dup2(nothing.fileno(), 1)
     try:
-        while os.getppid() == parent and not has_ended(driver.pid):
-            if select.select([lifeline], [], [], LOOK_EVERY)[0]:
+        while os.getppid() == int(parent) and not has_ended(driver.pid):
+            if select.select([int(lifeline)], [], [], LOOK_EVERY)[0]:
                 break
     finally:
         if has_processes_listed():
@@ -102,7 +102,3 @@ def find_descendants(ancestor: int) -> list[int]:
     for process in found:
         found += children.get(process, [])
     return found[1:]
-
-
-if __name__ == "__main__":
-    main()

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 
+from mazurka.cache_folder import Cache
 from mazurka.deadline import TimeLimitError, check_time, seconds_left
+from mazurka.processes import Process, TimeoutExpired, python
+from mazurka.processes import start as start_process
 
-HOME = str(Path(__file__).parents[2])
-PROGRAM = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from mazurka.compiled.cache import build
-build(sys.argv[2:])
-"""
-"""What a process runs; its arguments: where Mazurka is, and the names of kernels."""
+BUILD = "mazurka.compiled.cache:build"
+"""What a process runs; its arguments: the directories of a cache and of its key, and the names of
+kernels."""
 LONGEST = 300.0
 """Nobody waits longer for a process: it must have come to harm."""
-left_behind: list[subprocess.Popen[bytes]] = []
+left_behind: list[Process] = []
 """Processes that were still compiling when the time was up, or for which nobody has waited."""
 
 
@@ -32,16 +27,16 @@ def share_out(costs: Mapping[str, float], most: int) -> list[list[str]]:
     return [group for group in groups if group]
 
 
-def build_side_by_side(groups: Sequence[Sequence[str]]) -> None:
+def build_side_by_side(place: Cache, groups: Sequence[Sequence[str]]) -> None:
     """Compile each group of kernels in a process of its own, and wait for all.
 
     A process that fails leaves its kernels to whoever needs them.  Where the time limit comes
     first, the processes go on, so that the next run finds what they have compiled.
     """
-    running: list[subprocess.Popen[bytes]] = []
+    running: list[Process] = []
     try:
         with suppress(OSError, ValueError):
-            running.extend(map(start, groups))
+            running.extend(start(place, group) for group in groups)
         for process in running:
             wait_for(process)
     except TimeLimitError:
@@ -53,10 +48,10 @@ def build_side_by_side(groups: Sequence[Sequence[str]]) -> None:
         raise
 
 
-def start_aside(names: Sequence[str]) -> None:
+def start_aside(place: Cache, names: Sequence[str]) -> None:
     """Compile kernels in a process of their own, for which nobody waits now."""
     with suppress(OSError, ValueError):
-        left_behind.append(start(names))
+        left_behind.append(start(place, names))
 
 
 def wait_for_left_behind() -> None:
@@ -67,18 +62,15 @@ def wait_for_left_behind() -> None:
         left_behind.pop()
 
 
-def start(names: Sequence[str]) -> subprocess.Popen[bytes]:
-    nothing = subprocess.DEVNULL
-    return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, HOME, *names], stdin=nothing, stdout=nothing, stderr=nothing
-    )
+def start(place: Cache, names: Sequence[str]) -> Process:
+    return start_process(python(BUILD, str(place.folder), str(place.key_folder), *names))
 
 
-def wait_for(process: subprocess.Popen[bytes]) -> None:
+def wait_for(process: Process) -> None:
     left = seconds_left()
     try:
         process.wait(LONGEST if left is None else min(left, LONGEST))
-    except subprocess.TimeoutExpired:
+    except TimeoutExpired:
         check_time("preparing the engine")
         process.kill()
         process.wait()

@@ -15,12 +15,10 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import math
-import os
 import platform
 import sys
-import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
@@ -30,7 +28,7 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
-from mazurka.cache_folder import cache_directory
+from mazurka.cache_folder import Cache, find_cache, find_private_cache, why_no_cache
 from mazurka.compiled.builders import (
     build_side_by_side,
     share_out,
@@ -67,11 +65,11 @@ START_SECONDS = 0.8
 """About how long a process takes before it begins to compile."""
 MOST_BUILDERS = 3
 """With more processes each compiles again what the kernels share."""
-MAGIC = b"mazurka kernel 1\n"
 
 _loaded: dict[str, tuple[Any, Kernel]] = {}
 _loading = threading.Lock()
 _prepared: set[str] = set()
+_said: set[str] = set()
 
 # What Numba's compiled functions look like from outside: status, result, exception, argument.
 _CONVENTION = ctypes.CFUNCTYPE(
@@ -92,7 +90,7 @@ def bind_kernel(name: str, address: int) -> Callable[[], int] | None:
     and somebody would have to wait for it."""
     with _loading:
         if name not in _loaded:
-            stored = _read(_path(name))
+            stored = read(find_place(), name)
             if stored is None:
                 return None
             _loaded[name] = _load(*stored)
@@ -101,69 +99,75 @@ def bind_kernel(name: str, address: int) -> Callable[[], int] | None:
 
 def prepare_kernel(name: str) -> None:
     """Have another process compile a kernel, and do not wait for it.  Nobody does so twice."""
-    if name not in _prepared and _is_writable(cache_directory()):
-        start_aside([name])
+    place = find_place()
+    if name not in _prepared and place is not None and place.is_writable():
+        start_aside(place, [name])
     _prepared.add(name)
 
 
 def _obtain(name: str, observer: Observer) -> tuple[str, bytes]:
     """The symbol and the object code of a kernel: from the cache, or compiled and put there."""
-    stored = _read(_path(name))
+    place = find_place()
+    stored = read(place, name)
     if stored is None:
-        stored = _build_missing(name, observer)
+        stored = _build_missing(place, name, observer)
     if stored is None:
         stored = _compile(name)
-        if not _write(_path(name), *stored):
-            observer.notice(
-                f"the engine cannot be kept in {cache_directory()} and is prepared anew each"
-                " time; MAZURKA_CACHE_DIR names another place"
-            )
+        if not write(place, name, *stored) and not why_no_cache():
+            say_where(place, observer)
     return stored
 
 
 def bitcode(name: str, observer: Observer) -> tuple[str, bytes]:
     """The symbol and the bitcode of a kernel that is linked with others before it is compiled."""
-    path = _path(name)
+    place = find_place()
     wait_for_left_behind()
-    stored = _read(path)
-    if stored is None:
+    stored = read(place, name)
+    if stored is None and place is not None:
         observer.notice("preparing the engine for devices, first run only (about 3 s)")
-        build_side_by_side([[name]])
-        stored = _read(path)
+        build_side_by_side(place, [[name]])
+        stored = read(place, name)
     if stored is None:
         raise MazurkaError(
-            f"the engine for devices could not be prepared in {cache_directory()};"
+            f"the engine for devices could not be prepared{_in(place)};"
             " MAZURKA_CACHE_DIR names another place"
         )
     return stored
 
 
-def _build_missing(name: str, observer: Observer) -> tuple[str, bytes] | None:
+def _in(place: Cache | None) -> str:
+    return f" ({why_no_cache()})" if place is None else f" in {place.folder}"
+
+
+def _build_missing(place: Cache | None, name: str, observer: Observer) -> tuple[str, bytes] | None:
     """Let other processes compile all kernels that are not there; None where they fail."""
     wait_for_left_behind()
-    if (stored := _read(_path(name))) is not None:
+    if (stored := read(place, name)) is not None:
         return stored
     kernels = KERNELS[engine_of(name)]
-    costs = {each: cost for each, cost in kernels.items() if _read(_path(each)) is None}
+    costs = {each: cost for each, cost in kernels.items() if read(place, each) is None}
     groups = share_out(costs, min(processors(), MOST_BUILDERS))
     longest = max((sum(costs[each] for each in group) for group in groups), default=0)
     seconds = math.ceil(START_SECONDS + longest)
     observer.notice(f"preparing the engine, first run only (about {seconds} s)")
-    if name not in costs or not _is_writable(cache_directory()):
+    if why_no_cache():
+        say_where(place, observer)
+    if name not in costs or place is None or not place.is_writable():
         return None
-    build_side_by_side(groups)
-    return _read(_path(name))
+    build_side_by_side(place, groups)
+    return read(place, name)
 
 
-def build(names: Sequence[str]) -> None:
+def build(folder: str, key_folder: str, *names: str) -> None:
     """Compile kernels and put them into the cache; for a process that does nothing else."""
+    place = Cache(Path(folder), Path(key_folder))
     for name in names:
-        if _read(_path(name)) is not None:  # somebody else has done it meanwhile
+        if read(place, name) is not None:  # somebody else has done it meanwhile
             continue
         if name in LINKED_LATER:
-            _write(_path(name), *write_kernel(module_of(name), LINKED_LATER[name]))
+            write(place, name, *write_kernel(module_of(name), LINKED_LATER[name]))
         else:
-            _write(_path(name), *compile_kernel(module_of(name), _machine(), quick=True))
+            write(place, name, *compile_kernel(module_of(name), _machine(), quick=True))
 
 
 def engine_of(name: str) -> str:
@@ -176,10 +180,6 @@ def engine_of(name: str) -> str:
 def module_of(name: str) -> str:
     """The module that a kernel is compiled from."""
     return f"mazurka.{engine_of(name)}.kernels.{name}"
-
-
-def _path(name: str) -> Path:
-    return cache_directory() / f"{name}-{_key(engine_of(name))}.kernel"
 
 
 @cache
@@ -264,37 +264,34 @@ class Kernel:
         return run
 
 
-def _write(path: Path, symbol: str, code: bytes) -> bool:
+def find_place() -> Cache | None:
+    """Return where kernels are kept: the user's cache, or a directory of this process."""
+    return find_cache() or find_private_cache()
+
+
+def say_where(place: Cache | None, observer: Observer) -> None:
+    """Say once why the next run has to prepare the engine again."""
+    reason = why_no_cache() or ("" if place is None else f"{place.folder} cannot be written")
+    if reason not in _said:
+        observer.notice(
+            f"the engine is kept for this run only: {reason}; MAZURKA_CACHE_DIR names another place"
+        )
+    _said.add(reason)
+
+
+def write(place: Cache | None, name: str, symbol: str, code: bytes) -> bool:
     """Keep a kernel; where that is not possible it is compiled again next time."""
-    body = symbol.encode() + b"\n" + code
-    content = MAGIC + hashlib.sha256(body).digest() + body
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
-            whole = Path(scratch) / path.name
-            whole.write_bytes(content)
-            os.replace(whole, path)
-        return True
-    return False
+    return place is not None and place.write(_entry(name), symbol.encode() + b"\n" + code)
 
 
-def _is_writable(folder: Path) -> bool:
-    with suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder):
-            return True
-    return False
-
-
-def _read(path: Path) -> tuple[str, bytes] | None:
-    """A kept kernel, if it is there and whole."""
-    try:
-        content = path.read_bytes()
-    except OSError:
-        return None
-    start = len(MAGIC) + 32
-    body = content[start:]
-    if content[:start] != MAGIC + hashlib.sha256(body).digest():
+def read(place: Cache | None, name: str) -> tuple[str, bytes] | None:
+    """Return the symbol and the object code of a kept kernel."""
+    body = None if place is None else place.read(_entry(name))
+    if body is None:
         return None
     symbol, _, code = body.partition(b"\n")
     return symbol.decode(), code
+
+
+def _entry(name: str) -> str:
+    return f"{name}-{_key(engine_of(name))}.kernel"

@@ -1,6 +1,12 @@
-"""Programs that `mazurka export` has written, as JSON; they are checked exactly as they stand."""
+"""Programs that `mazurka export` has written, as JSON; they are checked exactly as they stand.
+
+A file may list the values of a cell (`Cell.points`), on which packed states rely.  Nobody knows
+who has written it, so the list is a claim: it counts if the range analysis proves it once more.
+"""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from mazurka.deadline import TimeLimitError
 from mazurka.errors import MazurkaError
@@ -28,13 +34,35 @@ def _load(path: str, reading: Reading) -> Program:
     program = load_json(path)
     try:
         if any(cell.inferred for cell in program.cells):
-            return prepare(program)
+            return prepare(_without_values(program))
         validate(program)
+        return _drop_unproven_values(program)
     except MazurkaError as error:
         if error.file is not None or isinstance(error, TimeLimitError):
             raise
         raise MazurkaError(error.message, file=path) from error
-    return program
+
+
+def _without_values(program: Program) -> Program:
+    cells = tuple(replace(cell, points=None) for cell in program.cells)
+    return replace(program, cells=cells)
+
+
+def _drop_unproven_values(program: Program) -> Program:
+    """Keep the listed values of those cells alone that are proven to hold no others."""
+    from mazurka.ir.passes.ranges import infer_ranges
+    from mazurka.ir.values.evaluation import MOST_ADDRESSES, from_points
+
+    if all(cell.points is None for cell in program.cells):
+        return program
+    values = infer_ranges(program, wraps=True).cells
+    cells = tuple(
+        cell
+        if cell.points is None or found.is_subset(from_points(cell.points, MOST_ADDRESSES))
+        else replace(cell, points=None)
+        for cell, found in zip(program.cells, values, strict=True)
+    )
+    return replace(program, cells=cells)
 
 
 def _recognizes(text: str) -> bool:

@@ -26,6 +26,8 @@ PARTS = frozenset({"kit", "registry"})
 """Modules of `mazurka.frontend` that are no front ends."""
 FALLBACK = "python"
 """Reads what cannot be looked at beforehand: a pipe, or a file that is not there."""
+MOST_BYTES = 64 << 20
+"""How long a source file can be: a device may have no end."""
 LOOKED_AT = 100_000
 """How many characters of a file are looked at to recognize its language."""
 
@@ -102,13 +104,18 @@ def read_source(path: str | Path, expected: str = "a source file") -> str:
     if place.is_dir():
         raise MazurkaError(f"this is a directory; give {expected}", file=file)
     try:
-        data = place.read_bytes()
+        with place.open("rb") as opened:
+            data = opened.read(MOST_BYTES + 1)
     except OSError as error:
         raise MazurkaError.unreadable(file, error) from None
+    except ValueError:
+        raise MazurkaError("there is no such name of a file", file=repr(file)) from None
+    if len(data) > MOST_BYTES:
+        raise MazurkaError(f"longer than {MOST_BYTES >> 20} MiB, which is not read", file=file)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         from mazurka.ir.program import split_lines
 
-        line = len(split_lines(data[: error.start].decode()))
+        line = len(split_lines(data[: error.start].decode("utf-8", "replace")))
         raise MazurkaError("not a text file in UTF-8", file=file, line=line) from None

@@ -210,6 +210,20 @@ class Check:
 Operation: TypeAlias = Assign | Check
 
 
+class Relaxed(enum.IntFlag):
+    """What an atomic operation of a source does without ordering other accesses."""
+
+    READ = 1
+    """Its read is weaker than acquire."""
+    WRITE = 2
+    """Its write is weaker than release."""
+    FAILURE = 4
+    """It compares, and where it fails its read is weaker than acquire."""
+
+
+ORDERED = Relaxed(0)
+
+
 @dataclass(frozen=True, slots=True)
 class Edge:
     """A guarded transition between two locations of a thread.
@@ -231,6 +245,8 @@ class Edge:
     """The address of the synchronization object's first cell, for kinds that have one."""
     text: str = ""
     """What it does, as shown to users: `acquire forks[1]`."""
+    relaxed: Relaxed = ORDERED
+    """How the operation that it belongs to is too weak to order others in the source."""
 
     @property
     def indivisible(self) -> bool:
@@ -426,6 +442,10 @@ class Program:
     """The functions that pointers may lead to, for people: the first one is -1, the next -2."""
     remarks: tuple[str, ...] = field(default=(), compare=False)
     """What the reader of the source finds odd, for people; the program does not depend on it."""
+    assumed: tuple[str, ...] = field(default=(), compare=False)
+    """What the reader of the source takes for granted, and every scope names."""
+    weak: bool = field(default=False, compare=False)
+    """Whether the source asks for less somewhere than the sequential consistency of programs."""
 
     @cached_property
     def first_edge(self) -> tuple[int, ...]:

@@ -32,6 +32,7 @@ from mazurka.ir.expressions import (
 from mazurka.ir.program import (
     DECLARED,
     FIRST_LOCATION,
+    ORDERED,
     Assign,
     Cell,
     Check,
@@ -44,6 +45,7 @@ from mazurka.ir.program import (
     Mode,
     Operation,
     Program,
+    Relaxed,
     Role,
     Span,
     Thread,
@@ -51,6 +53,7 @@ from mazurka.ir.program import (
 
 FORMAT = "mazurka-program"
 FORMAT_VERSION = 1
+MOST_RELAXED = int(Relaxed.READ | Relaxed.WRITE | Relaxed.FAILURE)
 
 NODES: dict[type, str] = {
     Const: "const",
@@ -78,8 +81,11 @@ def to_json(program: Program) -> dict[str, object]:
             {"cell": cell, **_fields(found)} for cell, found in sorted(program.declared.items())
         ],
     }
-    if program.functions:
-        found["functions"] = list(program.functions)
+    for name in ("functions", "remarks", "assumed"):
+        if texts := getattr(program, name):
+            found[name] = list(texts)
+    if program.weak:
+        found["weak"] = True
     if program.formulas:
         found["formulas"] = [_fields(each) for each in program.formulas]
     return found | ({"text": _body_json(program.text)} if program.text is not None else {})
@@ -223,12 +229,20 @@ def from_json(data: object) -> Program:
         sources=top.field("sources").mapping(Reader.text),
         declared=_declared(top, cells),
         formulas=top.field("formulas").each(_formula) if top.has("formulas") else (),
-        functions=top.field("functions").each(Reader.text) if top.has("functions") else (),
+        functions=_texts(top, "functions"),
+        remarks=_texts(top, "remarks"),
+        assumed=_texts(top, "assumed"),
+        weak=top.has("weak") and top.field("weak").flag(),
     )
     _check_counters(top, program)
     if not top.has("text"):
         return program
     return replace(program, text=_text(top.field("text"), program))
+
+
+def _texts(top: Reader, name: str) -> tuple[str, ...]:
+    """Read texts for people, a field that programs without them do not have."""
+    return top.field(name).each(Reader.text) if top.has(name) else ()
 
 
 def _body(reader: Reader) -> tuple[tuple[Cell, ...], tuple[Thread, ...]]:
@@ -362,7 +376,13 @@ def _edge(reader: Reader, last: int) -> Edge:
         atomic=reader.field("atomic").flag(),
         subject=reader.field("subject").optional(_expression),
         text=reader.field("text").text(),
+        relaxed=_relaxed(reader) if reader.has("relaxed") else ORDERED,
     )
+
+
+def _relaxed(reader: Reader) -> Relaxed:
+    """Read how an operation is too weak to order others, which older programs do not say."""
+    return Relaxed(reader.field("relaxed").number(0, MOST_RELAXED))
 
 
 def _operation(reader: Reader) -> Operation:

@@ -23,7 +23,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from mazurka.errors import OptionError
+from mazurka.errors import OptionError, read_number
 from mazurka.ir.expressions import Binary, Const, Expr, Unary
 from mazurka.ltl.formulas import (
     FALSE,
@@ -215,7 +215,7 @@ class _Parser:
             return Unary("neg", self.read_term())
         kind, text, start = self.token
         if kind == "number":
-            value = int(text)
+            value = read_number(text)
             if value >= 1 << 63:
                 raise self.fail("a number has at most 63 bits", start)
             self.position += 1

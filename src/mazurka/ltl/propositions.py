@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
-from mazurka.errors import suggest
+from mazurka.errors import read_number, suggest
 from mazurka.ir.expressions import ZERO, Binary, Const, Expr, Load, children, walk
 from mazurka.ir.program import FINISHED, Program, Role, Thread
 from mazurka.ltl.formulas import Formula
@@ -95,7 +95,7 @@ class ProgramNames:
         automaton = self.program.threads[self.thread(thread)]
         if place == END:
             return _is_one_of(automaton, [FINISHED])
-        line = int(place)
+        line = read_number(place)
         found = [
             location
             for location in range(len(automaton.locations))

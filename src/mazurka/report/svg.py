@@ -5,7 +5,6 @@ All texts are escaped, and characters that XML does not allow are replaced.  Len
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass, field
 
 from rich.cells import cell_len, set_cell_size
@@ -165,5 +164,5 @@ def fit(text: str, characters: int) -> str:
 
 def escape(text: str) -> str:
     """Write a text as XML; what cannot be shown becomes a question mark."""
-    shown = "".join("?" if unicodedata.category(c) in ("Cc", "Cs", "Cn", "Co") else c for c in text)
+    shown = "".join(c if c.isprintable() else "?" for c in text)
     return shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -30,6 +30,7 @@ from mazurka.report.standing import Standing, find_standings
 from mazurka.search import Move, Violation
 from mazurka.search.races import race_address
 from mazurka.search.result import LASSO
+from mazurka.stack import deep_stack
 from mazurka.stateful.hangs import is_hang
 
 KEPT_ROWS = 20_000
@@ -217,6 +218,7 @@ def run_schedule(
     return Replay(state, rows, number, values, last)
 
 
+@deep_stack()
 def confirm(
     program: Program,
     violation: Violation,
@@ -361,6 +363,8 @@ def _race(
 
 
 def _possible(interpreter: Interpreter, state: State, move: Move) -> Step:
+    if not 0 <= move.thread < len(interpreter.program.threads):
+        raise ReplayMismatch(f"the race names thread {move.thread}, which does not exist")
     step = interpreter.step(state, move.thread, move.choice)
     if not step.happened:
         raise ReplayMismatch(f"thread {move.thread} cannot move at the race")

@@ -26,6 +26,7 @@ from mazurka.report.verdict import Verdict, program_digest, source_digest
 from mazurka.search import Move, Violation
 from mazurka.search.reading import MODELS, Reading
 from mazurka.search.result import LASSO
+from mazurka.stack import deep_stack
 from mazurka.version import __version__
 
 FORMAT = "mazurka-trace"
@@ -298,6 +299,7 @@ class ReplayReport:
         }
 
 
+@deep_stack()
 def replay_saved(saved: SavedTrace, program: Program) -> ReplayReport:
     """Replay a saved trace on the program as it is now."""
     if program_digest(program) != saved.program_digest:

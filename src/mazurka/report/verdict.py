@@ -106,7 +106,8 @@ ALWAYS_WITH_OVERFLOW = "memory, index, lock, division and overflow errors"
 
 def always_checked(reading: Reading, sources: Iterable[str]) -> str:
     """What is looked for whatever was asked for, in words."""
-    if not any(name.endswith((".c", ".i")) for name in sources):
+    names = (name.removesuffix(" (preprocessed)") for name in sources)
+    if not any(name.endswith((".c", ".i")) for name in names):
         return ALWAYS
     return ALWAYS_WITH_OVERFLOW if reading.overflow else ALWAYS_IN_C
 
@@ -162,6 +163,8 @@ class Verdict(Answer):
     alternative: Alternative | None = None
     counterexample: str | None = None
     """How the trace was chosen: `found`, `shortest` or `switches`."""
+    assumptions: tuple[str, ...] = ()
+    """What was taken for granted, which the scope names, too."""
     interchangeable: tuple[tuple[str, ...], ...] = ()
     """The threads that the search took as one up to renaming, by class."""
     formula: DeclaredFormula | None = None
@@ -211,6 +214,7 @@ class Verdict(Answer):
             "definitions": dict(self.subject.reading.definitions) if self.subject else {},
             "options": self.options,
             "stats": self._stats_json(),
+            "assumptions": list(self.assumptions),
             "interchangeable": [list(names) for names in self.interchangeable],
             "rounds": self._rounds_json(),
             "formulas": [each.to_json() for each in self.formulas],

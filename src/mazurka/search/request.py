@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from mazurka.deadline import refuse_long
 from mazurka.errors import OptionError
 from mazurka.ir.passes.merge import Granularity
 from mazurka.search.options import (
@@ -116,6 +117,7 @@ def validate(options: CheckOptions) -> None:
         ("--heap", options.reading.heap),
     ):
         require_positive(name, value)
+    refuse_long("--limit-time", options.limit_seconds)
     if options.deterministic and options.limit_seconds is not None:
         raise OptionError(
             "--deterministic and --limit-time contradict each other: how far a search comes in a"

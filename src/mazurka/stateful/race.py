@@ -15,7 +15,8 @@ memory it has a share like the others, and gives it back when the first choice n
 processors are busy, the last of the others stops for it.
 
 A rival that fails is out of the race, and a notice says why: it cannot make an answer of another
-search wrong, nor a lack of one right.  A failure of the first choice is one of the check.
+search wrong, nor a lack of one right.  A failure of the first choice is one of the check.  A first
+choice that refuses the program leaves the race to the others; the refusal stands if nobody answers.
 """
 
 from __future__ import annotations
@@ -155,7 +156,8 @@ class Race:
         except BaseException as error:  # whatever it is, somebody is told
             if position == 0:
                 self.error = error
-                self.over.set()
+                if not isinstance(error, UnsupportedError):
+                    self.over.set()
             elif not isinstance(error, UnsupportedError | TimeLimitError):
                 name = self.contenders[position].strategy.name
                 self.observer.notice(f"{name} has failed, and is left out: {error!r}")
@@ -264,7 +266,7 @@ class Race:
 
     def best(self) -> Chosen:
         """An answer if there is one, else whatever the first choice has to say."""
-        if self.error is not None and not isinstance(self.error, TimeLimitError):
+        if not isinstance(self.error, UnsupportedError | TimeLimitError | None):
             raise self.error
         for position, chosen in self.answers.items():
             if self.has_answered(position):

@@ -90,6 +90,7 @@ class _Answering:
         return RunOptions(
             stop_at_first=self.options.stop_at_first,
             limit_seconds=self.options.limit_seconds,
+            max_transitions=self.options.limit_transitions,
             report_every=PULSE_SECONDS,
             ignored=PRESERVED - self.options.properties,
         )

@@ -12,6 +12,7 @@ from mazurka.errors import MazurkaError
 from mazurka.stateless.runs import Ended, Failed
 
 TIME = "time"
+TRANSITIONS = "transitions"
 PROCESSOR_TIME = "processor time"
 WAITING_TIME = "waiting time"
 INTERRUPTED = "interrupted"
@@ -53,6 +54,8 @@ class RunOptions:
     stop_at_first: bool = True
     """End the search with the first failure."""
     max_runs: int | None = None
+    max_transitions: int | None = None
+    """Stop after about so many steps, those of repeated prefixes not counted."""
     limit_seconds: float | None = None
     allowance: Allowance | None = None
     """When the search ends, unless somebody has given it a limit."""

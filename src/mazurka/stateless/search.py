@@ -26,6 +26,7 @@ from mazurka.deadline import TimeLimitError
 from mazurka.stateless.explored import (
     INTERRUPTED,
     TIME,
+    TRANSITIONS,
     DivergedError,
     Exceeded,
     Explored,
@@ -190,6 +191,8 @@ class Search(Decider, Generic[AnyNode]):
             explored.limit(exceeded)
         if options.max_runs is not None and explored.runs >= options.max_runs:
             explored.limit(run_limit(options.max_runs))
+        if options.max_transitions is not None and explored.steps >= options.max_transitions:
+            explored.limit(TRANSITIONS)
         return bool(explored.limits) or self.stops_here()
 
     def run_once(self) -> None:

@@ -304,11 +304,12 @@ def test_flags_and_local_cells_are_columns() -> None:
 KNOWN_FIELDS = {
     Thread: "name counter entry locations edges active observer",
     Location: "mode span resets",
-    Edge: "source target kind span guard operations choices atomic subject text",
+    Edge: "source target kind span guard operations choices atomic subject text relaxed",
     Assign: "address value",
     Check: "condition fault message",
     Cell: "name low high initial owner role points span inferred unsigned",
-    Program: "name cells threads constants sources declared text formulas remarks functions",
+    Program: "name cells threads constants sources declared text formulas remarks functions"
+    " assumed weak",
 }
 
 

@@ -59,11 +59,11 @@ def test_an_unreadable_report_is_said_to_be_one() -> None:
 
 
 def test_missing_tools_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shutil.which", lambda tool: None if tool == "gcc" else tool)
+    monkeypatch.setattr(spin, "find_program", lambda tool: None if tool == "gcc" else tool)
     assert spin.missing() == "gcc not found; the Debian packages are spin and gcc"
-    monkeypatch.setattr("shutil.which", lambda tool: None)
+    monkeypatch.setattr(spin, "find_program", lambda tool: None)
     assert spin.missing() == "spin and gcc not found; the Debian packages are spin and gcc"
-    monkeypatch.setattr("shutil.which", lambda tool: tool)
+    monkeypatch.setattr(spin, "find_program", lambda tool: tool)
     assert spin.missing() is None
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from tests.limits import ENOUGH
 
 from mazurka.bench.figures import Figures
 from mazurka.bench.harness import BenchOptions, Measured
@@ -89,7 +90,7 @@ def test_the_model_of_daisy_is_the_example() -> None:
 
 def test_a_figure_is_measured_with_all_interleavings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SymbolicTable, "compile_searches", lambda table: None)
-    (row,) = SymbolicTable(BenchOptions(only="figure1", quick=True, limit_seconds=30)).measure()
+    (row,) = SymbolicTable(BenchOptions(only="figure1", quick=True, limit_seconds=ENOUGH)).measure()
     assert {find_answer(each) for each in row.figures.values()} == {"holds"}
     # Figure 1: ten steps, five of each thread, are the longest execution; six transactions, which
     # end before 2a and 2b, where both want the lock, and before 3a or 5b, where both write x.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import signal
+import sys
 import threading
 import time
 from pathlib import Path
@@ -16,12 +17,13 @@ from mazurka.cluster import line
 from mazurka.cluster.connection import STARTING, Connection, HiredCrew
 from mazurka.cluster.crew import LOCAL, ClusterError, LostWorkerError
 from mazurka.deadline import TimeLimitError, time_limit
+from mazurka.processes import HOME
 from mazurka.search import LOST_WORKER, SearchOptions, Silent
 from mazurka.stateful.strategies.full import STRATEGY
 
 BEGINNING = f"""\
 import sys
-sys.path.insert(0, {line.HOME!r})
+sys.path.insert(0, {str(HOME)!r})
 import os, subprocess, time
 from mazurka.cluster import driver
 driver.leave_cluster = lambda: None
@@ -55,7 +57,8 @@ driver.RayCrew = lambda size: Crew()
 def replace_start(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     """Have the driver start something else than Ray."""
     end = "driver.start_cluster = start_cluster\ndriver.main()\n"
-    monkeypatch.setattr(line, "DRIVER", f"{BEGINNING}{text}{end}")
+    command = [sys.executable, "-P", "-c", f"{BEGINNING}{text}{end}"]
+    monkeypatch.setattr(line, "driver_command", lambda: command)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
 
 

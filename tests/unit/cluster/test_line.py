@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -16,13 +17,15 @@ from mazurka.cluster.crew import LostWorkerError
 from mazurka.cluster.line import DriverLine
 from mazurka.deadline import TimeLimitError, interruptible, time_limit
 from mazurka.errors import OptionError
+from mazurka.processes import HOME
 
 DRIVER = f"""\
 import sys
-sys.path.insert(0, {line.HOME!r})
+sys.path.insert(0, {str(HOME)!r})
 import os, time
 from mazurka.cluster import driver
 from mazurka.errors import OptionError
+from mazurka.processes import HOME
 
 class Toy(driver.ClusterDriver):
     def find_running(self):
@@ -51,7 +54,7 @@ PHASE = "trying"
 
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[DriverLine]:
-    monkeypatch.setattr(line, "DRIVER", DRIVER)
+    monkeypatch.setattr(line, "driver_command", lambda: [sys.executable, "-P", "-c", DRIVER])
     made = DriverLine()
     yield made
     made.close()

@@ -6,15 +6,16 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.limits import ENOUGH, wait_until
 
 from mazurka.cluster.line import SUPERVISOR
 from mazurka.cluster.supervisor import has_processes_listed
+from mazurka.processes import python
 
 pytestmark = pytest.mark.skipif(
     not has_processes_listed(), reason="the system does not tell who has started whom"
@@ -33,7 +34,6 @@ os.rename("processes.tmp", "processes")
 time.sleep(600)
 """
 """Starts a process that stays, and another one in a session of its own, whose parent ends."""
-PATIENCE = 30.0
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Supervised:
     others: list[int]
 
     def require_end(self) -> None:
-        self.supervisor.wait(PATIENCE)
+        self.supervisor.wait(ENOUGH)
         assert [each for each in (self.driver, *self.others) if is_there(each)] == []
         assert not self.folder.exists()
 
@@ -60,10 +60,7 @@ def is_there(process: int) -> bool:
 
 
 def await_file(path: Path) -> str:
-    until = time.monotonic() + PATIENCE
-    while not path.exists():
-        assert time.monotonic() < until
-        time.sleep(0.01)
+    wait_until(path.exists, f"{path.name} is not written")
     return path.read_text()
 
 
@@ -71,7 +68,7 @@ def start(folder: Path, parent: int) -> tuple[subprocess.Popen[bytes], int]:
     theirs, lifeline = os.pipe()
     command = (str(theirs), str(parent), str(folder), sys.executable, "-c", DRIVER)
     process = subprocess.Popen(
-        (sys.executable, "-P", str(SUPERVISOR), *command),
+        python(SUPERVISOR, *command),
         cwd=folder.parent,
         pass_fds=(theirs,),
         start_new_session=True,
@@ -88,7 +85,7 @@ def supervised(tmp_path: Path) -> Iterator[Supervised]:
     driver, *others = map(int, await_file(tmp_path / "processes").split())
     yield Supervised(process, lifeline, folder, driver, others)
     os.close(lifeline)
-    process.wait(PATIENCE)
+    process.wait(ENOUGH)
 
 
 def test_closing_the_lifeline_ends_all(supervised: Supervised) -> None:
@@ -107,6 +104,6 @@ def test_who_is_not_its_parent_any_more_ends_all(tmp_path: Path) -> None:
     folder = tmp_path / "files"
     folder.mkdir()
     process, lifeline = start(folder, parent=1)
-    process.wait(PATIENCE)
+    process.wait(ENOUGH)
     assert not folder.exists()
     os.close(lifeline)

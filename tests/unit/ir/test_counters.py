@@ -8,6 +8,8 @@ import pytest
 
 from mazurka.frontend.registry import load_frontend
 from mazurka.ir.passes.ranges import UnboundedError, infer_ranges
+from mazurka.ir.values import fixpoint
+from mazurka.ir.values.fixpoint import Analysis
 from mazurka.search.reading import Reading
 
 HEAD = "from mazurka.model import *\ntotal = 0\n"
@@ -49,6 +51,34 @@ def body(*lines: str, calls: str = "f()") -> str:
 )  # fmt: skip
 def test_local_counters(ranges, lines, expected):
     assert ranges(body(*lines))["n"] == expected
+
+
+def test_many_counters_in_branches_are_bounded_in_few_steps(ranges):
+    """Each of them is a ranking cell: trying all of their orders would never end."""
+    zeros = [f"n{k} = 0" for k in range(30)]
+    counts = [line for k in range(30) for line in ("    if choose(0, 1):", f"        n{k} += 1")]
+    found = ranges(body(*zeros, "for k in range(10):", *counts))
+    assert all(found[f"n{k}"] == (0, 10) for k in range(30))
+
+
+def test_the_analysis_gives_up_precision_after_counted_work(tmp_path, monkeypatch):
+    """Cells that grow one after the other, with many constants at which they might stop."""
+    zeros = [f"n{k} = 0" for k in range(30)]
+    steps = [line for k in range(30)
+             for line in (f"    n{k} = n{(k + 1) % 30} + 1", f"    if n{k} == {1001 * k}:",
+                          f"        n{k} = {k}")]  # fmt: skip
+    path = tmp_path / "model.py"
+    path.write_text(HEAD + body(*zeros, "while total == 0:", *steps), encoding="utf-8")
+    program = load_frontend("python").load(str(path), Reading())
+    whole = Analysis(program, wraps=False)
+    whole.ascend()
+    monkeypatch.setattr(fixpoint, "LEAST_ENDURANCE", 0)
+    monkeypatch.setattr(fixpoint, "ENDURANCE", 1)
+    short = Analysis(program, wraps=False)
+    short.ascend()
+    assert short.endurance < short.work < whole.work / 2
+    for small, large in zip(whole.all_values(), short.all_values(), strict=True):
+        assert small.is_subset(large)
 
 
 def test_threads_add_to_a_shared_counter(ranges):

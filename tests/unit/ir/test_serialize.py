@@ -8,6 +8,8 @@ from dataclasses import replace
 
 import pytest
 
+import mazurka
+from mazurka.checking import load_program
 from mazurka.errors import MazurkaError
 from mazurka.ir.dot import to_dot
 from mazurka.ir.expressions import (
@@ -37,6 +39,7 @@ from mazurka.ir.program import (
     Thread,
 )
 from mazurka.ir.serialize import from_json, load_json, to_json
+from mazurka.search.reading import Reading
 
 HERE = Span("a.py", 3, 7)
 
@@ -173,3 +176,24 @@ def test_dot_has_one_cluster_for_identical_threads_and_quotes_everything():
     assert "[(a < 3)]" in text
     for line in text.splitlines():
         assert line.replace("\\\\", "").replace('\\"', "").count('"') % 2 == 0
+
+
+@pytest.mark.parametrize("claim", [[], [0], [0, 1], [171]])
+def test_listed_values_of_a_file_are_a_claim(claim, tmp_path):
+    """Packed states rely on the list: what is not proven is not believed."""
+    model, exported = tmp_path / "model.py", tmp_path / "program.json"
+    model.write_text(
+        "from mazurka.model import *\nx: Int[0, 9] = 0\n"
+        "def f():\n    global x\n    x = choose(0, 5, 7)\n    assert x != 7\n"
+        "threads = [f(), f()]\n",
+        encoding="utf-8",
+    )
+    data = to_json(load_program(str(model), Reading()))
+    number = next(n for n, cell in enumerate(data["cells"]) if cell["name"] == "x")
+    data["cells"][number]["points"] = claim
+    exported.write_text(json.dumps(data), encoding="utf-8")
+    for strategy in ("full", "cpc", "bmc"):
+        assert mazurka.check(exported, strategy=strategy).verdict == "violated"
+    data["cells"][number]["points"] = [0, 5, 7]
+    exported.write_text(json.dumps(data), encoding="utf-8")
+    assert load_program(str(exported), Reading()).cells[number].points == (0, 5, 7)

@@ -9,6 +9,7 @@ import subprocess
 from random import Random
 
 import pytest
+from tests.limits import ENOUGH
 from tests.unit.ltl.random_formulas import Word, accepts, random_formula
 
 from mazurka.ir.expressions import Const, Expr, Load
@@ -115,7 +116,7 @@ def test_automata_agree_with_spin() -> None:
     for _ in range(25):
         formula = random_formula(rng, PROPOSITIONS, rng.randint(1, 4), has_next=False)
         command = ["spin", "-f", spell(formula)]
-        claim = subprocess.run(command, capture_output=True, text=True, check=True, timeout=20)
+        claim = subprocess.run(command, capture_output=True, text=True, check=True, timeout=ENOUGH)
         if "goto" not in claim.stdout and "skip" not in claim.stdout:
             continue
         theirs, ours = read_claim(claim.stdout), translate(formula)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.limits import NO_TIME
 
 from mazurka import checking, comparing
 from mazurka.comparing import compare_file, every_strategy, options_for
@@ -89,11 +90,11 @@ def test_schedules_come_last():
 
 def test_a_comparison_ends_though_the_schedules_do_not(model: str, monkeypatch: pytest.MonkeyPatch):
     """Eight writes of one variable have 8! = 40,320 orders."""
-    monkeypatch.setattr(comparing, "ENDLESS_SECONDS", 0.05)
+    monkeypatch.setattr(comparing, "ENDLESS_SECONDS", NO_TIME)
     found = compare_file(model, ("dpor",), CheckOptions(), Silent())
     (verdict,) = found.verdicts
     assert (verdict.verdict, verdict.limits) == ("inconclusive", ("time",))
-    assert verdict.options["limit_seconds"] == 0.05
+    assert verdict.options["limit_seconds"] == NO_TIME
 
 
 def test_a_remark_on_the_program_is_made_once(tmp_path: Path):

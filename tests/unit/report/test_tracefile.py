@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from dataclasses import replace
 
@@ -149,7 +150,7 @@ def test_rows_beyond_the_threads_are_no_crash(saved):
 def test_a_long_trace_is_compared_where_it_was_saved(monkeypatch):
     """The first and the last rows are kept of a long trace; a change behind the first is found."""
     for function in (confirm, run_schedule):
-        monkeypatch.setitem(function.__kwdefaults__, "kept", 2_000)
+        monkeypatch.setitem(inspect.unwrap(function).__kwdefaults__, "kept", 2_000)
     steps = 2_050
     violation = Violation("exception", (Move(0),) * (steps + 1))
     finding, trace = confirm(straight_line(steps), violation)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.limits import ENOUGH
 from tests.unit.ir.programs import Builder, equals, load, put
 
 from mazurka.ir.expressions import Binary, Choice, Const, Convert, negate
@@ -13,7 +14,7 @@ from mazurka.report.trace import confirm
 from mazurka.search import SearchOptions, Silent
 from mazurka.search.registry import load_strategy
 
-ASKED = SearchOptions(properties=frozenset({"assert", "deadlock"}), limit_seconds=30)
+ASKED = SearchOptions(properties=frozenset({"assert", "deadlock"}), limit_seconds=ENOUGH)
 RARE = 12_345_678_901_234_567_890
 """An unsigned number of 64 bits, beyond those with a sign."""
 
@@ -80,7 +81,7 @@ def test_a_choice_in_an_atomic_loop_is_a_bound() -> None:
         result = load_strategy(strategy).run(program, ASKED, Silent())
         assert result.violation is None
         assert "an atomic section chooses in a loop at hand.py:2" in result.limits[0]
-    faults = SearchOptions(properties=frozenset({"assert"}), limit_seconds=30)
+    faults = SearchOptions(properties=frozenset({"assert"}), limit_seconds=ENOUGH)
     result = load_strategy("bmc").run(program, faults, Silent())
     assert result.violation is not None
     assert confirm(program, result.violation)[0].message.startswith("six")

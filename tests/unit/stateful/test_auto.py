@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.limits import ENDLESS, SOON
 
 from mazurka import check
 from mazurka.checking import load_program
@@ -150,9 +151,11 @@ def test_violations_are_found_whoever_searches(model: str) -> None:
     assert verdict.violation == check(EXAMPLES / f"{model}.py", strategy="full").violation
 
 
-def test_a_limit_is_for_all_searches_together() -> None:
-    program = example("peterson_filter", {"N": "4"})
-    chosen = auto.search(program, SearchOptions(limit_seconds=0.05), Silent())
+def test_a_limit_is_for_all_searches_together(tmp_path: Path) -> None:
+    path = tmp_path / "endless.py"
+    path.write_text(ENDLESS, "utf-8")
+    program = load_program(str(path), Reading())
+    chosen = auto.search(program, SearchOptions(limit_seconds=SOON), Silent())
     assert chosen.result.limits == ("time",)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from collections import namedtuple
 from collections.abc import Iterator
 from itertools import pairwise
@@ -222,3 +224,35 @@ def test_an_error_of_the_disk_is_a_limit_too(scratch: ScratchDirectory) -> None:
 
     with pytest.raises(sorted_files.DiskFullError, match="MB left"):
         scratch.append(Full(), memoryview(b"12345678"))  # type: ignore[arg-type]
+
+
+KILLED = """
+import os, signal, sys
+from mazurka.stateful.beyond_memory.sorted_files import ScratchDirectory
+
+with ScratchDirectory(sys.argv[1]) as scratch:
+    scratch.new_file().write_bytes(b"states")
+    print(scratch.path, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_directories_of_killed_processes_are_removed(tmp_path: Path) -> None:
+    others = tmp_path / "mazurka-others"
+    others.mkdir()
+    (others / "in-use").touch()
+    (others / "text").touch()  # nothing that a search has written
+    command = [sys.executable, "-c", KILLED, str(tmp_path)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdout is not None
+        path = Path(process.stdout.readline().strip())
+        with ScratchDirectory(str(tmp_path)) as beside:
+            assert (path / "1").exists()  # of a process that is alive
+            assert beside.path.exists()
+        process.kill()
+        process.wait()
+        assert path.exists()
+    with ScratchDirectory(str(tmp_path)) as scratch:
+        assert set(tmp_path.iterdir()) == {scratch.path, others}
+    assert set(tmp_path.iterdir()) == {others}

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from mazurka import cache_folder, processes
+from mazurka.cache_folder import Cache
 from mazurka.compiled import builders as kernel_builders
 from mazurka.compiled import cache as kernel_cache
 from mazurka.compiled.memory import Area
@@ -38,6 +41,12 @@ def compiled_store() -> tuple[str, bytes]:
     return kernel_cache._compile("store")
 
 
+def find_place() -> Cache:
+    place = kernel_cache.find_place()
+    assert place is not None
+    return place
+
+
 @pytest.fixture
 def builds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     """An empty cache, nothing loaded; the names of the kernels that were built since."""
@@ -48,8 +57,10 @@ def builds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
         return compiled
 
     monkeypatch.setenv("MAZURKA_CACHE_DIR", str(tmp_path / "cache"))
+    cache_folder.find_private_cache.cache_clear()
     monkeypatch.setattr(kernel_cache, "_compile", build)
-    monkeypatch.setattr(kernel_cache, "build_side_by_side", lambda groups: None)
+    monkeypatch.setattr(kernel_cache, "build_side_by_side", lambda place, groups: None)
+    monkeypatch.setattr(kernel_cache, "_said", set())
     monkeypatch.setattr(kernel_cache, "_loaded", {})
     return built
 
@@ -80,7 +91,7 @@ def test_a_kernel_is_built_once_and_then_read(builds: list[str], tmp_path: Path)
     use_kernel(listener)
     assert builds == ["store"]
     assert len(listener.notices) == 1
-    assert kernel_file(tmp_path / "cache").read_bytes().startswith(kernel_cache.MAGIC)
+    assert kernel_file(tmp_path / "cache").read_bytes().startswith(cache_folder.FORMAT)
     use_kernel(listener)
     assert builds == ["store"]
     assert len(listener.notices) == 1  # nobody has to wait the second time
@@ -97,11 +108,11 @@ def test_all_missing_kernels_are_announced_once_and_built_together(
 ) -> None:
     asked: list[list[str]] = []
 
-    def build_all(groups: list[list[str]]) -> None:
+    def build_all(place: Cache, groups: list[list[str]]) -> None:
         for group in groups:
             asked.append(group)
             for name in group:
-                kernel_cache._write(kernel_cache._path(name), *compiled_store())
+                kernel_cache.write(place, name, *compiled_store())
 
     monkeypatch.setattr(kernel_cache, "build_side_by_side", build_all)
     listener = Listener()
@@ -118,23 +129,24 @@ def test_a_kernel_for_which_nobody_waits(
     builds: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[list[str]] = []
-    monkeypatch.setattr(kernel_cache, "start_aside", started.append)
+    monkeypatch.setattr(kernel_cache, "start_aside", lambda place, names: started.append(names))
     monkeypatch.setattr(kernel_cache, "_prepared", set())
     address = Area(1).address
     assert kernel_cache.bind_kernel("store", address) is None
     for _ in range(2):
         kernel_cache.prepare_kernel("store")
     assert started == [["store"]], "it is started once"
-    assert kernel_cache._write(kernel_cache._path("store"), *compiled_store())
+    assert kernel_cache.write(kernel_cache.find_place(), "store", *compiled_store())
     assert kernel_cache.bind_kernel("store", address) is not None
     assert builds == []
 
 
 def test_a_kernel_is_compiled_aside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MAZURKA_CACHE_DIR", str(tmp_path))
-    kernel_builders.start_aside(["store"])
+    place = find_place()
+    kernel_builders.start_aside(place, ["store"])
     kernel_builders.wait_for_left_behind()
-    assert kernel_cache._read(kernel_cache._path("store")) is not None
+    assert kernel_cache.read(place, "store") is not None
 
 
 def test_every_kernel_is_listed() -> None:
@@ -148,21 +160,22 @@ def test_every_kernel_is_listed() -> None:
 
 def test_a_process_builds_kernels(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MAZURKA_CACHE_DIR", str(tmp_path))
-    kernel_builders.build_side_by_side([["store"]])
+    kernel_builders.build_side_by_side(find_place(), [["store"]])
     monkeypatch.setattr(kernel_cache, "_loaded", {})
     monkeypatch.setattr(kernel_cache, "_compile", lambda name: pytest.fail("it is there"))
     use_kernel()
 
 
 def test_a_time_limit_ends_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel_builders, "PROGRAM", "import time; time.sleep(3)")
+    sleep = [sys.executable, "-I", "-c", "import time; time.sleep(600)"]
+    monkeypatch.setattr(kernel_builders, "python", lambda *_: sleep)
     with time_limit(0.01), pytest.raises(TimeLimitError, match="while preparing the engine"):
-        kernel_builders.build_side_by_side([["store"]])
+        kernel_builders.build_side_by_side(find_place(), [["store"]])
     (process,) = kernel_builders.left_behind
     assert process.poll() is None  # the next run finds what it compiles
-    monkeypatch.setattr(kernel_builders, "start", lambda names: pytest.fail("it is under way"))
+    monkeypatch.setattr(kernel_builders, "start", lambda *_: pytest.fail("it is under way"))
     with time_limit(0.01), pytest.raises(TimeLimitError, match="while preparing the engine"):
-        kernel_cache._build_missing("store", Silent())
+        kernel_cache._build_missing(find_place(), "store", Silent())
     assert kernel_builders.left_behind == [process]
     process.kill()
     process.wait()
@@ -170,8 +183,8 @@ def test_a_time_limit_ends_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_process_that_cannot_start_does_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel_builders.sys, "executable", "")
-    kernel_builders.build_side_by_side([["store"]])
+    monkeypatch.setattr(processes.sys, "executable", "")
+    kernel_builders.build_side_by_side(find_place(), [["store"]])
 
 
 def test_processes_have_about_as_much_to_do() -> None:
@@ -213,35 +226,29 @@ def test_a_damaged_file_is_built_again(builds: list[str], tmp_path: Path, damage
 def test_a_directory_that_cannot_be_written_does_no_harm(
     builds: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Below a file there can be no directory, for whoever asks."""
+    """Below a file there can be no directory, for whoever asks.  A private one takes its place."""
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("MAZURKA_CACHE_DIR", str(tmp_path / "file" / "cache"))
-    use_kernel()
-    use_kernel()
-    assert builds == ["store", "store"]
+    listener = Listener()
+    use_kernel(listener)
+    use_kernel(listener)
+    assert builds == ["store"]
     assert (tmp_path / "file").read_text() == "in the way"
+    assert [notice for notice in listener.notices if "for this run only" in notice] == [
+        f"the engine is kept for this run only: {tmp_path / 'file'} is not a directory;"
+        " MAZURKA_CACHE_DIR names another place"
+    ]
 
 
 def test_a_disk_that_fails_does_no_harm(builds: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "no space left on device")
 
-    monkeypatch.setattr(kernel_cache.os, "replace", full)
-    use_kernel()
+    monkeypatch.setattr(cache_folder.os, "replace", full)
+    listener = Listener()
+    use_kernel(listener)
     assert builds == ["store"]
-
-
-def test_where_kernels_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(kernel_cache.sys, "platform", "linux")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setenv("MAZURKA_CACHE_DIR", str(tmp_path / "chosen"))
-    assert kernel_cache.cache_directory() == tmp_path / "chosen"
-    monkeypatch.setenv("MAZURKA_CACHE_DIR", "")
-    assert kernel_cache.cache_directory() == tmp_path / "mazurka"
-    monkeypatch.delenv("MAZURKA_CACHE_DIR")
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert kernel_cache.cache_directory() == tmp_path / ".cache" / "mazurka"
+    assert any("cannot be written" in notice for notice in listener.notices)
 
 
 def test_the_key_follows_the_sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

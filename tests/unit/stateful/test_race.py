@@ -161,8 +161,14 @@ def refuse(options: SearchOptions) -> SearchResult:
 def test_a_failure_of_the_first_choice_is_raised() -> None:
     with pytest.raises(MemoryError):
         race(run_out_of_memory, until_cancelled).run()
+
+
+def test_a_first_choice_that_refuses_leaves_the_answer_to_the_others() -> None:
+    assert race(refuse, lambda options: DONE).run().result is DONE
     with pytest.raises(UnsupportedError):
-        race(refuse, until_cancelled).run()
+        race(refuse, lambda options: NO_MEMORY).run()
+    with pytest.raises(UnsupportedError):
+        race(refuse, refuse).run()
 
 
 def test_a_rival_that_fails_is_left_out_with_a_notice() -> None:

@@ -48,6 +48,8 @@ def address() -> Iterator[str]:
     import_ray()
     from ray.cluster_utils import Cluster
 
+    os.environ["RAY_AUTH_MODE"] = "disabled"  # the cluster of the test asks for no token
+
     node = {"num_cpus": 1, "object_store_memory": STORE_BYTES}
     cluster = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
     cluster.add_node(**node)
@@ -56,6 +58,7 @@ def address() -> Iterator[str]:
             yield cluster.address
     finally:
         cluster.shutdown()
+        del os.environ["RAY_AUTH_MODE"]
         logging.setLogRecordFactory(factory)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.limits import ENOUGH
 
 from mazurka.bench.harness import MODELS
 from mazurka.checking import load_program
@@ -89,7 +90,7 @@ def check(folder: Path, limit: int, patch: pytest.MonkeyPatch) -> SearchResult:
     path = folder / "model.py"
     path.write_text(STEP, encoding="utf-8")
     program = load_program(str(path), Reading(definitions={"LIMIT": str(limit)}))
-    options = SearchOptions(properties=frozenset({"assert", "deadlock"}), limit_seconds=60)
+    options = SearchOptions(properties=frozenset({"assert", "deadlock"}), limit_seconds=ENOUGH)
     return load_strategy("pdr").run(program, options, Silent())
 
 

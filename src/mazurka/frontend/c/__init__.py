@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mazurka.errors import UnsupportedError
 from mazurka.frontend.registry import Frontend, read_source
 from mazurka.ir.program import Program
 from mazurka.search.reading import Reading
@@ -25,6 +26,12 @@ _TELLING = re.compile(
 
 _MARKED = re.compile(r'^# \d+ "', re.MULTILINE)
 """What a preprocessor leaves where text comes from another place."""
+
+_READS_FILE = re.compile(r"^[ \t]*(?:#|%:|\?\?=)[ \t]*(?:include|import|embed)", re.MULTILINE)
+"""A line that only a preprocessor may read: the parser would read the system's headers."""
+
+_LINE_NAME = re.compile(r"^[ \t]*#[ \t]*(?:line\b|\d)[^\r\n]*", re.MULTILINE)
+"""A line that names the file of which others were generated, which need not be there."""
 
 
 def load_c(path: str | Path, reading: Reading) -> Program:
@@ -50,11 +57,21 @@ def read_unit(path: str | Path, reading: Reading) -> TranslationUnit:
     name = str(path)
     text = read_source(path, "a C program (`.c` or `.i`)")
     model = reading.model
-    preprocessed = Path(name).suffix == ".i" or bool(_MARKED.search(text))
+    preprocessed = Path(name).suffix == ".i" or (
+        bool(_MARKED.search(text)) and not _READS_FILE.search(text)
+    )
     if not preprocessed:
+        # Messages name the lines of this file, which everybody can see.
+        text = _LINE_NAME.sub("", text)
         text = preprocess(name, text, reading.definitions, model)
     elif reading.definitions:
         reading.refuse({"definitions": "-D means nothing to a preprocessed file; give the .c file"})
+    if found := _READS_FILE.search(text):
+        raise UnsupportedError(
+            "a preprocessed file includes another one; give the .c file",
+            file=name,
+            line=text.count("\n", 0, found.start()) + 1,
+        )
     return parse(name, text, model, preprocessed=preprocessed)
 
 

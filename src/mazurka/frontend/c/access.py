@@ -16,6 +16,7 @@ from mazurka.frontend.c.memory import (
     pointer_checks,
     written_check,
 )
+from mazurka.frontend.c.pointers import settle_bytes
 from mazurka.frontend.c.types import (
     GAP,
     HANDLES,
@@ -244,12 +245,7 @@ def write(
             flag = value.written[position] if value.written else ONE
             write(low, _part(place, part, position), Scalar(part.type, expr), span, flag)
         return
-    if value.inside is not None and value.inside[1] != 0:
-        raise UnsupportedError.at(
-            span,
-            "a pointer into the bytes of an object cannot be kept; convert it back to a pointer to"
-            " the type that lies there",
-        )
+    value = settle_bytes(low, value, span, place.title)
     stored = ZERO if isinstance(bare(place.type), FloatType) else _fit(place, value.expr)
     beside = _read_neighbours(low, place, span)
     checks = pointer_checks(low, place) + constant_checks(low, place)

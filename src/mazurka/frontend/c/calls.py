@@ -133,9 +133,7 @@ def _evaluate_arguments(
             if position < len(function.parameters):
                 value = convert(low, value, function.parameters[position].type, argument)
             if several:
-                value = Scalar(
-                    value.type, low.hold(value.expr, node.span, value.type), value.inside
-                )
+                value = low.hold_value(value, node.span)
         values.append(value)
     return values
 
@@ -232,8 +230,6 @@ def bind(low: CLowering, parameter: tree.Variable, value: Scalar | Whole, span: 
         low.frame.known[parameter] = Scalar(bare(parameter.type), value.expr, value.inside)
         return
     place = declare(low, parameter)
-    if isinstance(value, Scalar):
-        value = Scalar(value.type, value.expr)
     write(low, place, value, span)
 
 

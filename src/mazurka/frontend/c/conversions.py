@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.c import tree
+from mazurka.frontend.c.addresses import require_own_number
 from mazurka.frontend.c.arithmetic import convert_number
 from mazurka.frontend.c.lowering import CLowering
 from mazurka.frontend.c.memory import note_origin, require_view
@@ -58,6 +59,8 @@ def _to_integer(
     if isinstance(old, IntegerType):
         return Scalar(new, convert_number(value.expr, old, new))
     if isinstance(old, SyncType):
+        if low.unused is not node and not new.boolean:
+            require_own_number(low, value, node.span, node.text)
         return Scalar(new, convert_number(value.expr, _WORD, new))
     if isinstance(old, PointerType):
         if new.boolean:
@@ -95,6 +98,8 @@ def _number_of(low: CLowering, value: Scalar, node: tree.Expression) -> Expr:
 def _to_pointer(
     low: CLowering, value: Scalar, old: CType, new: PointerType, node: tree.Expression
 ) -> Scalar:
+    if isinstance(old, SyncType):
+        require_own_number(low, value, node.span, node.text)
     if isinstance(old, IntegerType | SyncType):
         return Scalar(new, _pointer_of(low, value, node))
     if isinstance(old, ArrayType):

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import read, settle, write
+from mazurka.frontend.c.addresses import compare_pointers, compare_threads, is_thread
 from mazurka.frontend.c.arithmetic import (
     COMPARISONS,
     complement,
@@ -28,7 +29,7 @@ from mazurka.frontend.c.lowering import LIBRARY, CLowering, expression
 from mazurka.frontend.c.memory import place_text
 from mazurka.frontend.c.overflow import check_overflow
 from mazurka.frontend.c.places_of import enter, place_of
-from mazurka.frontend.c.pointers import difference, move_pointer
+from mazurka.frontend.c.pointers import difference, move_pointer, settle_bytes
 from mazurka.frontend.c.survey import has_effects, may_write
 from mazurka.frontend.c.types import (
     VOID,
@@ -130,7 +131,8 @@ def _address(low: CLowering, node: tree.AddressOf) -> Scalar:
     if offset is not None:
         return Scalar(node.type, ZERO if offset == 0 else Const(offset), inside=(VOID, offset))
     if isinstance(operand, tree.Dereference):
-        return Scalar(node.type, low.scalar(operand.operand).expr)
+        pointer = low.scalar(operand.operand)
+        return Scalar(node.type, pointer.expr, pointer.inside)
     if isinstance(operand, tree.Subscript):
         base = operand.base
         if isinstance(base, tree.Conversion) and isinstance(base.operand.type, ArrayType):
@@ -138,7 +140,7 @@ def _address(low: CLowering, node: tree.AddressOf) -> Scalar:
             return _address_in_array(low, operand, array, base.operand.type, node.type)
         pointer, index = low.scalar(base), low.scalar(operand.index)
         moved = move_pointer(low, pointer, index, operand)
-        return Scalar(node.type, moved.expr)
+        return Scalar(node.type, moved.expr, moved.inside)
     place = place_of(low, operand)
     _refuse_unlike(low, place, node)
     return Scalar(node.type, place.address)
@@ -221,7 +223,7 @@ def protect(low: CLowering, value: Scalar, later: tree.Expression, span: Span) -
     """Keep a value that mentions variables, if what is evaluated later may change them."""
     if isinstance(value.expr, Const) or not may_write(later):
         return value
-    return Scalar(value.type, low.hold(value.expr, span, value.type), value.inside)
+    return low.hold_value(value, span)
 
 
 def apply(
@@ -239,6 +241,9 @@ def apply(
     pointers = [isinstance(bare(each.type), PointerType) for each in (left, right)]
     if any(pointers):
         return _apply_to_pointers(low, operator, left, right, type_, span, text)
+    if operator in ("==", "!=") and any(is_thread(each.type) for each in (left, right)):
+        equal = compare_threads(low, left.expr, right.expr, span, text)
+        return Scalar(INT, equal if operator == "==" else negate(equal))
     if isinstance(bare(left.type), FloatType) or isinstance(bare(right.type), FloatType):
         if operator in COMPARISONS:
             raise UnsupportedError.at(
@@ -282,6 +287,15 @@ def require_known_pointers(
         low.step(Kind.LOCAL, span, text, operations=checks)
 
 
+def compare(
+    low: CLowering, operator: str, left: Scalar, right: Scalar, span: Span, text: str
+) -> Expr:
+    """Compare two pointers."""
+    require_known_pointers(low, left, right, span, text)
+    plain = compute(operator, left.expr, right.expr, IntegerType("long", 64, True))
+    return compare_pointers(low, operator, left, right, plain, span, text)
+
+
 def _apply_to_pointers(
     low: CLowering, operator: str, left: Scalar, right: Scalar, type_: CType, span: Span, text: str
 ) -> Scalar:
@@ -289,8 +303,7 @@ def _apply_to_pointers(
         for each in (left, right):
             if each.inside is not None and each.inside[1]:
                 raise UnsupportedError.at(span, f"`{text}` compares pointers into bytes")
-        require_known_pointers(low, left, right, span, text)
-        return Scalar(INT, compute(operator, left.expr, right.expr, IntegerType("long", 64, True)))
+        return Scalar(INT, compare(low, operator, left, right, span, text))
     here = Span(span.file, span.line, span.column, span.end_column)
     node = tree.RefusedExpression(here, type_, text, "")
     if isinstance(bare(left.type), PointerType) and isinstance(bare(right.type), PointerType):
@@ -387,7 +400,7 @@ def _ternary(low: CLowering, node: tree.Ternary) -> Scalar | Whole:
     first: Scalar | None = None
     if node.then is None:
         first = low.scalar(node.test)
-        first = Scalar(first.type, low.hold(first.expr, node.span, first.type))
+        first = low.hold_value(first, node.span)
         low.split(first.expr, node.span, node.text, then, otherwise)
     else:
         branch_on(low, node.test, then, otherwise)
@@ -402,6 +415,8 @@ def _ternary(low: CLowering, node: tree.Ternary) -> Scalar | Whole:
             value = low.value(side)
         if not isinstance(bare(node.type), VoidType) and low.reachable:
             settle(low, value, node.span, node.text)
+            if isinstance(value, Scalar):
+                value = settle_bytes(low, value, node.span, node.text)
             exprs = value.exprs if isinstance(value, Whole) else (value.expr,)
             if not cells:
                 role = _role(node.type)
@@ -450,7 +465,7 @@ def _assignment(low: CLowering, node: tree.Assignment) -> Scalar | Whole:
     if has_effects(target) or may_write(node.value):
         value = low.value(node.value)
         if isinstance(value, Scalar):
-            value = Scalar(value.type, low.hold(value.expr, node.span, value.type), value.inside)
+            value = low.hold_value(value, node.span)
         place = place_of(low, target)
     else:
         place = place_of(low, target)
@@ -458,7 +473,7 @@ def _assignment(low: CLowering, node: tree.Assignment) -> Scalar | Whole:
     if isinstance(value, Scalar):
         value = _narrow_to(place, convert(low, value, place.type, node.value))
         if place.shared:
-            value = Scalar(value.type, low.hold(value.expr, node.span, value.type), value.inside)
+            value = low.hold_value(value, node.span)
     write(low, place, value, node.span)
     own = not place.shared and isinstance(place.address, Const)
     if own and isinstance(value, Scalar) and not isinstance(value.expr, Const):
@@ -488,7 +503,7 @@ def _narrow_to(place: ObjectPlace, value: Scalar) -> Scalar:
 def _update(low: CLowering, node: tree.Assignment) -> Scalar:
     """`x op= y`: one read and one write, indivisible only for atomic objects."""
     right = low.scalar(node.value)
-    right = Scalar(right.type, low.hold(right.expr, node.span, right.type))
+    right = low.hold_value(right, node.span)
     _, new = read_and_write(low, node.target, lambda old: _combine(low, node, old, right), node)
     return new
 
@@ -525,10 +540,10 @@ def read_and_write(
     own = not place.shared and isinstance(place.address, Const)
     kept = not own or low.unused is not node
     if kept:
-        old = Scalar(old.type, low.hold(old.expr, node.span, old.type))
+        old = low.hold_value(old, node.span)
     new = _narrow_to(place, convert(low, change(old), place.type, node))
     if kept:
-        new = Scalar(new.type, low.hold(new.expr, node.span, new.type))
+        new = low.hold_value(new, node.span)
     write(low, place, new, node.span)
     if atomic:
         low.end_atomic(node.span)
@@ -607,7 +622,7 @@ def _statement_expression(low: CLowering, node: tree.StatementExpression) -> Sca
     if isinstance(last, tree.Evaluate) and not isinstance(node.type, VoidType):
         value = low.value(last.expression)
         if isinstance(value, Scalar):
-            value = Scalar(value.type, low.hold(value.expr, node.span, value.type), value.inside)
+            value = low.hold_value(value, node.span)
     else:
         low.execute(last)
     leave(low, node.body, node.span)

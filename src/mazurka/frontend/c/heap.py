@@ -9,13 +9,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import copy_object
+from mazurka.frontend.c.addresses import (
+    NONE,
+    begin_address,
+    end_address,
+    find_number,
+    number_objects,
+)
 from mazurka.frontend.c.arithmetic import compute
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.lowering import CLowering
 from mazurka.frontend.c.memory import add_length, allocate, require_room
+from mazurka.frontend.c.memory_orders import NO_FAILING_ALLOCATION
+from mazurka.frontend.c.pointers import settle_bytes
 from mazurka.frontend.c.survey import walk
 from mazurka.frontend.c.types import (
     GAP,
@@ -207,20 +217,29 @@ def _measured(node: tree.Call) -> CType | None:
 # --- free and realloc --------------------------------------------------------------------------
 
 
-def release(low: CLowering, node: tree.Call, address: Expr) -> None:
-    """Free an object; what is not alive, or no object of the heap, cannot be freed."""
+def release(low: CLowering, node: tree.Call, address: Expr, moved: Expr | None = None) -> None:
+    """Free an object of the heap, which may have `moved`; the object must be alive."""
     low.machine.found.frees = True
     if not low.machine.expected.frees:
         return  # this round has no cells that say what is alive
     alive, flag = _find_life(low, address)
+    numbers = [
+        NONE if each is None or low.machine.addresses is None
+        else low.keep(find_number(low.machine.expected.heap, each), node.span)
+        for each in (address, moved)
+    ]  # fmt: skip
     message = f"`{node.text}` frees what is not allocated, or freed already"
     null = binary("eq", address, ZERO)
     if not low.machine.expected.heap:
         check = Check(null, Fault.MEMORY, message)
         low.step(Kind.LOCAL, node.span, node.text, operations=(check,), atomic=True)
         return
-    end: tuple[Operation, ...] = (Check(alive, Fault.MEMORY, message), Assign(flag, ZERO))
-    ways = [(null, ()), (negate(null), end)]
+    end = (
+        Check(alive, Fault.MEMORY, message),
+        Assign(flag, ZERO),
+        *end_address(low, numbers[0], stack=False, moved=numbers[1]),
+    )
+    ways: list[tuple[Expr, tuple[Operation, ...]]] = [(null, ()), (negate(null), end)]
     low.take_one_of(Kind.LOCAL, node.span, node.text, ways, atomic=True)
 
 
@@ -243,8 +262,8 @@ def _find_life(low: CLowering, address: Expr) -> tuple[Expr, Expr]:
 def _reallocate(low: CLowering, node: tree.Call, pointer: PointerType) -> Scalar:
     """`realloc`: always another object, which gets what is in the old one; the old one is freed.
 
-    C leaves open whether the object moves; a program that relies on it staying where it is is
-    wrong.  With a size of 0 the object is freed, and the result is null, as glibc has it.
+    C leaves open whether the object moves: the new one may have the address of the old one.  With a
+    size of 0 the object is freed, and the result is null, as glibc has it.
     """
     span = node.span
     low.machine.found.frees = True
@@ -253,7 +272,7 @@ def _reallocate(low: CLowering, node: tree.Call, pointer: PointerType) -> Scalar
         bare(before.operand.type), PointerType
     ):
         before = before.operand
-    value = low.scalar(before)
+    value = settle_bytes(low, low.scalar(before), span, node.text)
     old = low.hold(value.expr, span, pointer)
     kind = bare(before.type)
     kinds = _find_elements(low, node, pointer)
@@ -273,7 +292,7 @@ def _reallocate(low: CLowering, node: tree.Call, pointer: PointerType) -> Scalar
     new = _take(low, node, element, count, zeroed=False)
     low.set_cell(result.value, new, span)
     _copy_elements(low, node, element, old, Load(result), count)
-    release(low, node, old)
+    release(low, node, old, Load(result))
     low.go(end, span)
     low.put(none, span)
     if low.reachable:
@@ -369,6 +388,8 @@ def _take_slot(
     is used again: the first or the second such one, a choice.  So any freed object can be left as
     it is, and in some run a pointer to it still leads to freed memory; where only one is left, the
     bound is reached."""
+    if "alloca" not in node.callee.text:
+        low.machine.assumed.add(NO_FAILING_ALLOCATION)
     span, machine = node.span, low.machine
     count, frees = 1, machine.expected.frees
     if low.loop_depth:
@@ -450,6 +471,9 @@ def _take_again(
         if flags:
             written = ONE if zeroed else ZERO
             operations.append(Assign(row.at(taken, flags + offset), written))
+    if row.number >= 0:
+        number = binary("add", taken, Const(row.number))
+        operations += begin_address(low, number, node.span)
     return tuple(operations)
 
 
@@ -465,6 +489,8 @@ def _make_row(
     size = machine.layouts.cells(type_)
     row = MortalRow(first, size, alive, stride, count)
     if machine.expected.frees:
+        number = number_objects(machine, type_, count, stack=False)
+        row = replace(row, number=number)
         machine.heap.append(row)
     if sized:
         array, start = _find_sized_part(low, type_)

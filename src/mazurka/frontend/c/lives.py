@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mazurka.frontend.c import tree
+from mazurka.frontend.c.addresses import begin_address, end_address, number_objects
 from mazurka.frontend.c.lowering import BlockScope, CallFrame, CLowering, VariableLife
 from mazurka.frontend.c.memory import allocate
 from mazurka.frontend.c.survey import walk
@@ -41,20 +42,23 @@ def give_life(
     low: CLowering, name: str, type_: CType, span: Span, *, watched: bool, again: bool
 ) -> VariableLife:
     """Allocate a mortal variable; `again` if its block may be entered more than once."""
-    first, alive = _allocate(low, name, type_, span, watched, initial=0 if again else 1)
+    number = number_objects(low.machine, type_, 1 + again, stack=True)
+    numbered = {"number": number, "thread": low.number}
+    initial = 0 if again or number >= 0 else 1
+    first, alive = _allocate(low, name, type_, span, watched, initial=initial)
     size = low.machine.layouts.cells(type_)
-    row = MortalRow(first, size, alive)
+    row = MortalRow(first, size, alive, **numbered)
     place = 0
     moved: Expr = ZERO
     if again:
         second, _ = _allocate(low, f"{name}, again", type_, span, watched, initial=0)
-        row = MortalRow(first, size, alive, second - first, 2)
+        row = MortalRow(first, size, alive, second - first, 2, **numbered)
         title = f"place of {name}"
         cell = CellDraft(title, high=SECOND, owner=low.number, role=Role.SYNC, span=span)
         place = low.program.storage.add(cell)
         moved = binary("eq", Load(Const(place)), Const(SECOND))
     low.machine.mortal.append(row)
-    return VariableLife(row.at(moved), row.life(moved), place)
+    return VariableLife(row.at(moved), row.life(moved), place, number)
 
 
 def _allocate(
@@ -88,18 +92,24 @@ def begin_lives(low: CLowering, scope: BlockScope, span: Span) -> None:
     """Begin the lives of variables whose block may have been entered before."""
     for life in scope.lives:
         if not life.place:
+            if life.number >= 0:  # elsewhere it may be alive from the beginning
+                begin = (Assign(life.alive, ONE),)
+                low.step(Kind.LOCAL, span, "", operations=begin, atomic=True)
             continue
         place = Load(Const(life.place))
         automaton = low.require_automaton()
         behind = low.label(span)
         once = binary("eq", place, Const(FIRST))
+        begun: list[Operation] = [Assign(life.alive, ONE)]
+        if life.number >= 0:
+            begun += begin_address(low, _number_of(life), span)
         moved: tuple[Operation, ...] = (
             Assign(Const(life.place), conditional(Choice(), Const(SECOND), Const(FIRST))),
-            Assign(life.alive, ONE),
+            *begun,
         )
         first: tuple[Operation, ...] = (
             Assign(Const(life.place), conditional(place, place, Const(FIRST))),
-            Assign(life.alive, ONE),
+            *begun,
         )
         low.add_edge(
             Kind.LOCAL, span, "", behind, guard=once, operations=moved, choices=2, atomic=True
@@ -111,13 +121,19 @@ def begin_lives(low: CLowering, scope: BlockScope, span: Span) -> None:
         low.put(behind, span)
 
 
+def _number_of(life: VariableLife) -> Expr:
+    """Return the number of the instance that is alive, in the table of addresses."""
+    moved = binary("eq", Load(Const(life.place)), Const(SECOND)) if life.place else ZERO
+    return Const(-1) if life.number < 0 else binary("add", Const(life.number), moved)
+
+
 def arrive(low: CLowering, span: Span) -> None:
     """A label: control may have jumped into the blocks around it."""
     if not low.frames or not low.reachable:
         return
     for scope in low.frame.scopes:
         for life in scope.lives:
-            if life.place:
+            if life.place or life.number >= 0:
                 inside, outside, behind = (low.label(span) for _ in range(3))
                 low.split(Load(life.alive), span, "", inside, outside)
                 low.put(outside, span)
@@ -151,7 +167,10 @@ def end_lives(low: CLowering, scopes: Sequence[BlockScope], span: Span) -> None:
     """End the lives of the variables of these blocks, in one step."""
     lives = [life for scope in scopes for life in scope.lives]
     if lives and low.reachable:
-        operations = [Assign(life.alive, ZERO) for life in lives]
+        operations: list[Operation] = []
+        for life in lives:
+            operations.append(Assign(life.alive, ZERO))
+            operations += end_address(low, _number_of(life), stack=True)
         low.step(Kind.LOCAL, span, "", operations=operations, atomic=True)
 
 

@@ -24,7 +24,15 @@ from mazurka.frontend.c.types import (
     SyncType,
     bare,
 )
-from mazurka.frontend.c.values import MortalRow, ObjectPlace, Scalar, SizedRow, Whole, find_root
+from mazurka.frontend.c.values import (
+    AddressTable,
+    MortalRow,
+    ObjectPlace,
+    Scalar,
+    SizedRow,
+    Whole,
+    find_root,
+)
 from mazurka.frontend.kit.arithmetic import binary
 from mazurka.frontend.kit.builder import ThreadBuilder
 from mazurka.frontend.kit.program import Label, ProgramDraft, ThreadPlan
@@ -75,6 +83,12 @@ class KnownFacts:
     """Threads that may be started again once they have been joined."""
     kept_by_threads: bool = False
     """The address of some thread's own variable may be kept; then no thread is started again."""
+    compares_threads: bool = False
+    """Numbers of threads are compared, or addresses on stacks; no thread is started again then."""
+    compared: frozenset[tuple[object, ...]] = frozenset()
+    """What pointers that are compared lead to; nothing means anything."""
+    reusable: tuple[int, int] = (0, 0)
+    """How many objects may get an address that was that of another one: on the heap, on stacks."""
     destructors: tuple[int, ...] = ()
     """For each key the number of its destructor, 0 for none."""
     exits: tuple[int, ...] = ()
@@ -122,6 +136,8 @@ class Discoveries:
     frees: bool = False
     detaches: bool = False
     kept_by_threads: bool = False
+    compares_threads: bool = False
+    compared: set[tuple[object, ...]] = field(default_factory=set)
 
 
 @dataclass(eq=False, slots=True)
@@ -158,6 +174,8 @@ class CProgram:
     layouts: Layouts
     limits: Limits
     expected: KnownFacts
+    place: Span | None = None
+    """The statement that is being executed."""
     found: Discoveries = field(default_factory=Discoveries)
     globals: dict[tree.Variable, ObjectPlace] = field(default_factory=dict)
     per_thread: dict[tuple[tree.Variable, int], ObjectPlace] = field(default_factory=dict)
@@ -190,12 +208,25 @@ class CProgram:
     """Whether calls of a function share its body; see `return_sites.py`."""
     runs: dict[tuple[object, ...], list[ElementRow]] = field(default_factory=dict)
     """Rows of elements by what they hold, found when they are asked for."""
+    others: dict[tuple[object, ...], list[tuple[int, int]]] = field(default_factory=dict)
+    """Cells that hold no such elements, found when they are asked for (`find_others`)."""
     results: int = 0
     """The address of the first thread's result; 0 where nobody asks."""
     detached: int = 0
     """The first of the cells that say which threads are detached, or have been joined; 0 where none
     is ever detached."""
+    reusable: list[int] = field(default_factory=lambda: [0, 0])
+    addresses: AddressTable | None = None
+    """Which objects have the same address, where that matters; see `addresses.py`."""
+    thread_ids: AddressTable | None = None
+    """The same for threads and their numbers."""
     keys: int = 0
+    assumed: set[str] = field(default_factory=set)
+    """What of `memory_orders.ASSUMED` the program relies on."""
+    weak: bool = False
+    """Whether some atomic operation asks for less than sequential consistency."""
+    clocks: dict[str, int] = field(default_factory=dict)
+    """By monotonic clock the first of the cells with what it has shown last."""
     first: int = 0
     """The first cell that is memory of the program."""
     initial_values: Callable[[tree.Variable], list[int]] = lambda variable: []
@@ -220,6 +251,8 @@ class VariableLife:
     """The address of the cell that says whether it is alive."""
     place: int = 0
     """The cell that says where it lives; 0 if its block is entered once."""
+    number: int = -1
+    """Its number among the objects whose addresses are compared."""
 
 
 @dataclass(eq=False, slots=True)
@@ -369,6 +402,7 @@ class CLowering(ThreadBuilder):
         if handler is None:
             raise self.refuse(node, "this statement is not supported")
         mark = len(self.held)
+        self.machine.place = node.span
         handler(self, node)
         self.release(mark)
 
@@ -493,6 +527,10 @@ class CLowering(ThreadBuilder):
     def hold(self, expr: Expr, span: Span, type_: CType) -> Expr:
         """Keep a value safe from what comes later."""
         return self.keep(expr, span, role_of(type_))
+
+    def hold_value(self, value: Scalar, span: Span) -> Scalar:
+        """Keep a number or a pointer safe from what comes later."""
+        return Scalar(value.type, self.hold(value.expr, span, value.type), value.inside)
 
     def assign_cells(self, span: Span, text: str, pairs: list[tuple[Expr, Expr]]) -> None:
         operations = [Assign(address, value) for address, value in pairs]

@@ -19,7 +19,6 @@ from mazurka.frontend.c import tree
 from mazurka.frontend.c.arithmetic import is_wide_unsigned, wrap_number
 from mazurka.frontend.c.lowering import CLowering, CProgram, role_of
 from mazurka.frontend.c.types import (
-    GAP,
     HANDLES,
     ArrayType,
     CType,
@@ -29,7 +28,6 @@ from mazurka.frontend.c.types import (
     ScalarPart,
     SyncType,
     bare,
-    cell_class,
     part_class,
 )
 from mazurka.frontend.c.values import (
@@ -427,7 +425,8 @@ def require_same_run(
     if not low.machine.expected.memory:
         return
     fine: Expr = ZERO
-    for row in reversed(find_runs(low.machine, low.machine.layouts.classes(target))):
+    classes = low.machine.layouts.classes(target)
+    for row in reversed(find_runs(low.machine, classes)):
         first, end = Const(row.start), behind_last(low.machine, row.start, row.end)
         inside: Expr = ONE
         for position, pointer in enumerate(pointers):
@@ -435,8 +434,59 @@ def require_same_run(
             below = "lt" if row.single and position == 0 else "le"
             inside = both(both(binary("ge", pointer, first), binary(below, pointer, end)), inside)
         fine = either(inside, fine)
+    checks: list[Check] = []
+    others = find_others(low.machine, classes)
+    if others:
+        among = either(is_among(pointers[0], others), is_among(pointers[1], others))
+        message = f"`{text}` moves in memory that holds something else than {target}"
+        checks.append(Check(either(fine, negate(among)), Fault.BOUND, message))
     message = f"`{text}` leaves the array that it points into"
-    low.step(Kind.LOCAL, span, text, operations=(Check(fine, Fault.MEMORY, message),))
+    checks.append(Check(fine, Fault.MEMORY, message))
+    low.step(Kind.LOCAL, span, text, operations=checks)
+
+
+def find_others(machine: CProgram, classes: tuple[object, ...]) -> list[tuple[int, int]]:
+    """The cells of objects, as intervals with both ends, to which C may allow a pointer to such
+    elements to lead, or to move, though no such elements are there: bytes of other objects.
+
+    The elements of an array of characters are among these where a pointer to more than the array
+    is converted: it may move through all of that."""
+    known = machine.others.get(classes)
+    if known is not None:
+        return known
+    origins = [each for each in machine.expected.voided if each and each[0] != ""]
+    found: list[tuple[int, int]] = []
+    for (first, last), type_ in zip(machine.expected.objects, machine.expected.shapes, strict=True):
+        own = machine.layouts.classes(type_)
+        at = first
+        for row in sorted(machine.layouts.rows(type_, classes), key=lambda row: row.start):
+            if classes == (8,) and any(_covers(each, own, row) for each in origins):
+                continue
+            if at < first + row.start:
+                found.append((at, first + row.start - 1))
+            at = max(at, first + row.end + (not row.single))
+        if at <= last:
+            found.append((at, last))
+    machine.others[classes] = found = _join(found)
+    return found
+
+
+def _covers(origin: tuple[object, ...], own: tuple[object, ...], row: ElementRow) -> bool:
+    """Whether a pointer to these cells may lead to more than the row."""
+    size = len(origin)
+    starts = range(max(row.end - size, 0), row.start + 1)
+    return size > row.end - row.start and any(own[at : at + size] == origin for at in starts)
+
+
+def _join(intervals: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The intervals, those without a gap between them as one."""
+    found: list[tuple[int, int]] = []
+    for first, last in intervals:
+        if found and found[-1][1] + 1 >= first:
+            found[-1] = (found[-1][0], max(last, found[-1][1]))
+        else:
+            found.append((first, last))
+    return found
 
 
 def require_elements(
@@ -452,6 +502,9 @@ def require_elements(
         return
     row = find_row(machine, address.value, type_)
     if row is not None and address.value + count * stride <= row.end:
+        return
+    if is_among(address, find_others(machine, machine.layouts.classes(type_))) != ZERO:
+        fail_view(low, type_, span, text)
         return
     low.fail(Fault.MEMORY, f"`{text}` leaves the array that it points into", span)
 
@@ -482,7 +535,7 @@ def pointer_checks(low: CLowering, place: ObjectPlace) -> list[Check]:
     root = place.root or find_root(address)
     if isinstance(address, Const) and not place.direct and not is_view(machine, root, classes):
         message = f"`{text}` reads or writes memory as {place.type}, which is something else"
-        behind = machine.memory.get(root) in (None, cell_class(GAP))
+        behind = is_among(Const(root), find_others(machine, classes)) == ZERO
         checks.append(Check(ZERO, Fault.MEMORY if behind else Fault.BOUND, message))
     if isinstance(address, Const) or (place.direct and root):
         checks += _known_life_checks(low, root, text)
@@ -536,15 +589,15 @@ def constant_checks(low: CLowering, place: ObjectPlace) -> list[Check]:
 def _view_checks(machine: CProgram, address: Expr, place: ObjectPlace) -> list[Check]:
     """A pointer that has been moved, or points to bytes, leads to an object of its type."""
     classes = _classes_of(machine, place)
-    viewed = any(each and each[0] != "" for each in machine.expected.voided)
-    character = classes == (8,) and viewed
-    if not machine.expected.moved and not character:
-        return []
     message = f"`{place.title}` follows a pointer that leads to no {place.type}"
-    fine = is_among(address, find_views(machine, classes))
     # Bytes of another object may be read in C, which is not modelled.
-    check = Check(fine, Fault.BOUND if character else Fault.MEMORY, message)
-    return [check, *_length_checks(machine.expected.sized, address, message)]
+    fine = is_among(address, find_views(machine, classes))
+    among = is_among(address, find_others(machine, classes))
+    checks = [Check(either(fine, negate(among)), Fault.BOUND, message)] if among != ZERO else []
+    if machine.expected.moved:
+        checks.append(Check(fine, Fault.MEMORY, message))
+        checks += _length_checks(machine.expected.sized, address, message)
+    return checks
 
 
 def _known_life_checks(low: CLowering, root: int, text: str) -> list[Check]:

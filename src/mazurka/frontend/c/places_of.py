@@ -9,7 +9,7 @@ from mazurka.frontend.c import tree
 from mazurka.frontend.c.lives import MOST_ALONE, begin_lives, give_life, runs_again, scope_of
 from mazurka.frontend.c.lowering import PLACES, BlockScope, CLowering, denotes
 from mazurka.frontend.c.memory import allocate, global_variable, place_text, thread_variable
-from mazurka.frontend.c.pointers import move_pointer
+from mazurka.frontend.c.pointers import move_pointer, settle_bytes
 from mazurka.frontend.c.types import (
     ArrayType,
     AtomicType,
@@ -42,7 +42,7 @@ def follow(low: CLowering, pointer: Scalar, type_: CType, title: str, span: Span
     which might be that of a cell.  The form of the address keeps analyses that do not see the check
     away from cells that are no memory.
     """
-    address = pointer.expr
+    address = settle_bytes(low, pointer, span, title).expr
     shared = True
     message = f"`{title}` follows a pointer that is null or leads nowhere"
     if isinstance(address, Const):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mazurka.errors import UnsupportedError
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.lowering import CLowering
 from mazurka.frontend.c.memory import (
@@ -20,11 +21,11 @@ from mazurka.frontend.c.types import (
     bare,
     is_character,
 )
-from mazurka.frontend.c.values import Scalar
+from mazurka.frontend.c.values import NOWHERE, Scalar
 from mazurka.frontend.kit.arithmetic import binary
 from mazurka.frontend.kit.builder import NotStatic
-from mazurka.ir.expressions import Const, Expr
-from mazurka.ir.program import Check, Fault, Kind
+from mazurka.ir.expressions import ZERO, Const, Expr
+from mazurka.ir.program import Check, Fault, Kind, Span
 
 
 def difference(
@@ -33,13 +34,38 @@ def difference(
     """How many elements are between two pointers into one array."""
     pointer = bare(left.type)
     assert isinstance(pointer, PointerType)
-    if isinstance(pointer.target, VoidType) or left.inside or right.inside:
+    left, right = (settle_bytes(low, each, node.span, node.text) for each in (left, right))
+    if isinstance(pointer.target, VoidType):
         raise low.refuse(node, f"`{node.text}`: a difference in bytes is not supported")
     stride = low.machine.layouts.cells(pointer.target)
     a, b = (low.hold(each.expr, node.span, each.type) for each in (left, right))
-    if not (isinstance(a, Const) and isinstance(b, Const)):
+    if a != b and low.automaton is not None:
         require_same_run(low, (a, b), pointer.target, node.span, node.text)
     return Scalar(type_, binary("div", binary("sub", a, b), Const(max(stride, 1))))
+
+
+def settle_bytes(low: CLowering, pointer: Scalar, span: Span, text: str) -> Scalar:
+    """The pointer as the address of a cell.
+
+    Where it leads to a byte of another object, which is no cell, the run is left undecided."""
+    if pointer.inside is None:
+        return pointer
+    origin, offset = pointer.inside
+    layouts, kind = low.machine.layouts, bare(pointer.type)
+    if offset == 0:
+        return Scalar(pointer.type, pointer.expr)
+    if origin == VOID:
+        raise UnsupportedError.at(span, f"`{text}` makes a pointer of an offset")
+    assert isinstance(kind, PointerType)
+    cell = layouts.cell_at(origin, offset)
+    wanted = layouts.classes(kind.target)
+    if cell is not None and wanted == layouts.classes(origin)[cell : cell + 1]:
+        return Scalar(pointer.type, binary("add", pointer.expr, Const(cell)))
+    message = f"`{text}` leads to a byte of {origin}, which is not modelled"
+    if low.automaton is None:
+        raise UnsupportedError.at(span, message)
+    low.step(Kind.LOCAL, span, text, operations=(Check(ZERO, Fault.BOUND, message),))
+    return Scalar(pointer.type, Const(NOWHERE))
 
 
 FARTHEST = 1 << 32
@@ -67,10 +93,10 @@ def move_pointer(low: CLowering, pointer: Scalar, index: Scalar, node: tree.Expr
     assert isinstance(kind, PointerType)
     known = index.constant
     if pointer.inside is not None and (is_character(kind.target) or kind.target == VOID):
-        if known is None:
-            raise low.refuse(node, f"`{node.text}` moves by an unknown number of bytes")
-        origin, offset = pointer.inside
-        return Scalar(pointer.type, pointer.expr, inside=(origin, offset + known))
+        if known is not None:
+            origin, offset = pointer.inside
+            return Scalar(pointer.type, pointer.expr, inside=(origin, offset + known))
+        pointer = settle_bytes(low, pointer, node.span, node.text)
     if known == 0:
         return pointer
     if isinstance(kind.target, VoidType):

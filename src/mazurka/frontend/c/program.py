@@ -17,6 +17,7 @@ from mazurka.frontend.c import (  # noqa: F401 - handlers: together they are the
     statements,
     tree,
 )
+from mazurka.frontend.c.addresses import place_tables
 from mazurka.frontend.c.calls import bind, call
 from mazurka.frontend.c.conversions import convert
 from mazurka.frontend.c.function_ends import end_without_value
@@ -24,6 +25,7 @@ from mazurka.frontend.c.initializers import find_ended, find_initial_values
 from mazurka.frontend.c.library import (  # noqa: F401 - handlers
     atomics,
     builtins,
+    clocks,
     elements,
     formats,
     heap,
@@ -37,7 +39,7 @@ from mazurka.frontend.c.library import (  # noqa: F401 - handlers
 )
 from mazurka.frontend.c.library.main_arguments import bind_main
 from mazurka.frontend.c.library.process import constructors, place_exit_flags, run_exit_functions
-from mazurka.frontend.c.library.threads import keep_result, run_destructors
+from mazurka.frontend.c.library.threads import end_detached, keep_result, run_destructors
 from mazurka.frontend.c.lives import end_thread_variables, leave
 from mazurka.frontend.c.lowering import (
     CallFrame,
@@ -49,6 +51,7 @@ from mazurka.frontend.c.lowering import (
     Limits,
 )
 from mazurka.frontend.c.memory import allocate, end_values, find_texts
+from mazurka.frontend.c.memory_orders import ASSUMED
 from mazurka.frontend.c.places_of import enter
 from mazurka.frontend.c.return_sites import InliningTooLarge
 from mazurka.frontend.c.survey import Survey
@@ -100,7 +103,13 @@ def _settle(
         if found == expected:
             program = machine.draft.assemble(machine.plans, automata)
             functions = tuple(each.name for each in machine.functions)
-            return replace(program, sources=dict(unit.sources), functions=functions)
+            return replace(
+                program,
+                sources=dict(unit.sources),
+                functions=functions,
+                assumed=tuple(each for each in ASSUMED if each in machine.assumed),
+                weak=machine.weak,
+            )
         same = found.without_addresses() == expected.without_addresses()
         expected = found if same else found.without_addresses()
     raise MazurkaError(
@@ -130,6 +139,9 @@ def _collect(machine: CProgram) -> KnownFacts:
         texts=tuple(find_texts(machine)),
         restarted=tuple(each.number for each in machine.plans if each.again),
         kept_by_threads=found.kept_by_threads or expected.kept_by_threads,
+        compares_threads=found.compares_threads or expected.compares_threads,
+        compared=frozenset(found.compared | expected.compared),
+        reusable=(machine.reusable[0], machine.reusable[1]),
         heap=tuple(machine.heap),
         mortal=tuple(machine.mortal),
         functions=tuple(each.name for each in machine.functions),
@@ -166,7 +178,22 @@ def _build(
     _place_results(machine)
     place_exit_flags(machine)
     _place_detached(machine)
+    place_tables(machine)
     machine.first = len(draft.storage.cells)
+    try:
+        return machine, _build_automata(machine, survey)
+    except UnsupportedError as error:
+        if error.file is not None:
+            raise
+        raise UnsupportedError.at(machine.place, error.message) from None
+    except RecursionError:
+        raise UnsupportedError.at(
+            machine.place, "calls, and what is inside of them, are nested too deeply here"
+        ) from None
+
+
+def _build_automata(machine: CProgram, survey: Survey) -> list[Automaton]:
+    draft, plan = machine.draft, machine.plans[0]
     static = CLowering(draft, 0, None, machine=machine, plan=plan, survey=survey)
     machine.initial_values = lambda variable: find_initial_values(static, variable)
     machine.ended = lambda variable: find_ended(machine, variable)
@@ -174,7 +201,7 @@ def _build(
     automata = []
     for each in machine.plans:  # elaborating one may add others
         automata.append(_build_thread(machine, each, survey))
-    return machine, automata
+    return automata
 
 
 def _place_detached(machine: CProgram) -> None:
@@ -205,6 +232,7 @@ def _place_globals(machine: CProgram, survey: Survey) -> None:
     for variable in list(machine.unit.variables):
         if variable.per_thread or (variable.external and variable.initial is None):
             continue
+        machine.place = variable.span
         if not machine.layouts.has_cells(variable.type):
             continue
         inner = bare(variable.type)
@@ -277,6 +305,7 @@ def _build_thread(machine: CProgram, plan: CThread, survey: Survey) -> Automaton
     low.put(ending, function.span)
     if low.reachable:
         end_thread_variables(low, function.span)
+        end_detached(low, function.span)
         finish(low, plan, function.span)
     return automaton
 

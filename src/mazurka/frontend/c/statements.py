@@ -27,7 +27,7 @@ from mazurka.frontend.c.types import IntegerType, bare
 from mazurka.frontend.c.values import ObjectPlace, Scalar
 from mazurka.frontend.kit.arithmetic import binary, both, either
 from mazurka.frontend.kit.program import Label
-from mazurka.ir.expressions import ZERO, Const, Expr, negate
+from mazurka.ir.expressions import Const, Expr, negate
 from mazurka.ir.program import Kind, Span
 
 
@@ -203,15 +203,16 @@ def _collect_cases(node: object) -> list[tree.CaseLabel]:
     from dataclasses import fields
 
     found: list[tree.CaseLabel] = []
-    if isinstance(node, tree.CaseLabel):
-        found.append(node)
-    if isinstance(node, tuple):
-        for each in node:
-            found += _collect_cases(each)
-    elif isinstance(node, tree.Statement) and not isinstance(node, tree.Switch):
-        for each in fields(node):
-            if each.name != "span":
-                found += _collect_cases(getattr(node, each.name))
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, tree.CaseLabel):
+            found.append(node)
+        if isinstance(node, tuple):
+            waiting.extend(reversed(node))
+        elif isinstance(node, tree.Statement) and not isinstance(node, tree.Switch):
+            parts = [getattr(node, each.name) for each in fields(node) if each.name != "span"]
+            waiting.extend(reversed(parts))
     return found
 
 
@@ -226,7 +227,7 @@ def _dispatch(
     """Go to the case of the value, to `default`, or behind the switch."""
     type_ = bare(value.type)
     otherwise = end
-    taken: Expr = ZERO
+    tests: list[Expr] = []
     for case in cases:
         label = labels[id(case)]
         if case.values is None:
@@ -241,10 +242,14 @@ def _dispatch(
         low.lead_to(label, node.span)
         text = f"{node.value.text} is {case.values[0]}"
         low.add_edge(Kind.LOCAL, node.span, text, label, guard=test)
-        taken = either(taken, test) if taken != ZERO else test
-    if taken == ZERO:
+        tests.append(test)
+    if not tests:
         low.go(otherwise, node.span)
         return
+    while len(tests) > 1:  # in pairs, so that the whole is not nested deeply
+        pairs = [either(*tests[at : at + 2]) for at in range(0, len(tests) - 1, 2)]
+        tests = pairs + tests[len(pairs) * 2 :]
+    (taken,) = tests
     low.lead_to(otherwise, node.span)
     low.add_edge(
         Kind.LOCAL, node.span, f"{node.value.text} is another", otherwise, guard=negate(taken)

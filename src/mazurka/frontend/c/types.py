@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from mazurka.errors import UnsupportedError
+
 
 @dataclass(frozen=True, slots=True)
 class CType:
@@ -247,6 +249,10 @@ class ElementRow:
         return ElementRow(self.start + distance, self.end + distance, self.single)
 
 
+MOST_CELLS = 1 << 20
+"""How many cells one object may have: all of them are looked at, many times."""
+
+
 @dataclass(slots=True)
 class Layouts:
     """How many cells each type takes, and what they hold.
@@ -258,6 +264,7 @@ class Layouts:
     threads: int = 1
     mutex_cells: int = 1
     known: dict[CType, tuple[ScalarPart, ...]] = field(default_factory=dict)
+    bounds: dict[CType, int] = field(default_factory=dict)
     known_rows: dict[tuple[CType, tuple[object, ...]], tuple[ElementRow, ...]] = field(
         default_factory=dict
     )
@@ -266,7 +273,27 @@ class Layouts:
         """The cells of an object, in the order of their addresses."""
         found = self.known.get(type_)
         if found is None:
+            count = self._bound(type_)
+            if count > MOST_CELLS:
+                raise UnsupportedError(
+                    f"an object of about {count:,} numbers and pointers; at most {MOST_CELLS:,} are"
+                    " supported"
+                )
             found = self.known[type_] = tuple(self._parts(type_))
+        return found
+
+    def _bound(self, type_: CType) -> int:
+        """An upper bound of the cells of an object, found without looking at each."""
+        found = self.bounds.get(type_)
+        if found is None:
+            match bare(type_):
+                case ArrayType(element, length):
+                    found = self._bound(element) * (length or 0)
+                case RecordType(body=body):
+                    found = sum(self._bound(each.type) + 1 for each in body.fields)
+                case _:
+                    found = 1
+            self.bounds[type_] = found
         return found
 
     def cells(self, type_: CType) -> int:

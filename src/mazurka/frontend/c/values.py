@@ -125,6 +125,11 @@ class ObjectRow:
 class MortalRow(ObjectRow):
     """Objects that may end: the cell beside each says whether it is alive."""
 
+    number: int = -1
+    """The number of the first one among those whose addresses are compared (`addresses.py`)."""
+    thread: int = 0
+    """Of variables the thread on whose stack they are."""
+
     def life(self, position: Expr) -> Expr:
         """The cell that says whether one of the objects is alive."""
         return self._along(self.beside, position)
@@ -147,6 +152,21 @@ class SizedRow(ObjectRow):
     def length(self, position: Expr) -> Expr:
         """The cell that says how many elements one of the objects has."""
         return self._along(self.beside, position)
+
+
+@dataclass(frozen=True, slots=True)
+class AddressTable:
+    """The cells that say which objects have the same address."""
+
+    same: int
+    apart: int
+    count: int
+    lives: int = 0
+    """The first of the cells that say which threads are alive, in the table of threads."""
+
+    def of(self, first: int, number: Expr) -> Expr:
+        """The cell of an object in one of the two parts."""
+        return element(Const(first), number, self.count, 1)
 
 
 Row = TypeVar("Row", bound=ObjectRow)

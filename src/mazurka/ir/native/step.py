@@ -16,14 +16,13 @@ is quicker to write and easier to read than objects for every instruction.
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import threading
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
+from llvmlite.binding.newpassmanagers import NewPassManager
 
 from mazurka.deadline import TimeLimitError, check_time, seconds_left
 from mazurka.ir.interpreter import ATOMIC_LIMIT
@@ -46,6 +45,7 @@ from mazurka.ir.program import (
 )
 from mazurka.ir.symmetry import Symmetry
 from mazurka.ir.values.footprints import Footprints
+from mazurka.processes import PIPE, TimeoutExpired, python, run
 
 WAITS = -1
 STOPPED = -2
@@ -62,13 +62,6 @@ HUGE_PROGRAM = 1_500
 SECONDS_A_CHARACTER = (0.4e-6, 2e-6, 2.5e-6)
 """About how long LLVM takes for each character of assembly, by speed: where there is a time limit,
 what would take a large part of it is optimized less, and compiled where it can be stopped."""
-COMPILER = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from mazurka.ir.native.step import emit_object
-sys.stdout.buffer.write(emit_object(sys.stdin.buffer.read().decode(), speed=int(sys.argv[2])))
-"""
-"""What the other process runs; its arguments: where Mazurka is, and the speed."""
 
 
 class _StepText(ThreadText):
@@ -478,8 +471,13 @@ def native(
 
 def compile_assembly(text: str, *, speed: int) -> NativeStep:
     """Compile in this process; nothing can interrupt LLVM."""
-    module, machine = optimize_assembly(text, speed=speed)
-    engine = llvm.create_mcjit_compiler(module, machine)
+    return load_object(emit_object(text, speed=speed), speed=speed)
+
+
+def load_object(code: bytes, *, speed: int) -> NativeStep:
+    """Load object code, and keep it as long as the result is there."""
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), make_machine(speed))
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     return NativeStep(engine, engine.get_function_address("step"))
 
@@ -487,26 +485,33 @@ def compile_assembly(text: str, *, speed: int) -> NativeStep:
 def compile_within_limit(text: str, *, speed: int) -> NativeStep:
     """Compile in another process, which is stopped where the time limit comes first."""
     check_time("compiling the model")
-    command = [sys.executable, "-c", COMPILER, str(Path(__file__).parents[3]), str(speed)]
+    command = python("mazurka.ir.native.step:emit_in_child", str(speed))
     try:
-        done = subprocess.run(
-            command, input=text.encode(), capture_output=True, check=True, timeout=seconds_left()
-        )
-    except subprocess.TimeoutExpired:
+        done = run(command, given=text.encode(), stdout=PIPE, seconds=seconds_left())
+    except TimeoutExpired:
         raise TimeLimitError("the time limit was reached while compiling the model") from None
-    except (OSError, subprocess.CalledProcessError):  # there may be no other processes here
+    except OSError:  # there may be no other processes here
         return compile_assembly(text, speed=speed)
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), make_machine(speed))
-    engine.add_object_file(llvm.ObjectFileRef.from_data(done.stdout))
-    engine.finalize_object()
-    return NativeStep(engine, engine.get_function_address("step"))
+    if done.returncode:
+        return compile_assembly(text, speed=speed)
+    return load_object(done.stdout, speed=speed)
+
+
+def emit_in_child(speed: str) -> None:
+    """What the other process runs: assembly in, object code out."""
+    text = sys.stdin.buffer.read().decode()
+    sys.stdout.buffer.write(emit_object(text, speed=int(speed)))
 
 
 def emit_object(text: str, *, speed: int) -> bytes:
-    """Compile to object code, which another process can load."""
-    module, machine = optimize_assembly(text, speed=speed)
-    code: bytes = machine.emit_object(module)
-    return code
+    """Compile to object code.
+
+    LLVM keeps constants and types as long as their context, so a context is made for each text."""
+    machine = make_machine(speed)
+    with llvm.create_context() as context, llvm.parse_assembly(text, context) as module:
+        optimize(module, machine, speed=speed)
+        code: bytes = machine.emit_object(module)
+        return code
 
 
 def make_machine(speed: int) -> Any:
@@ -521,13 +526,15 @@ def make_machine(speed: int) -> Any:
     )
 
 
-def optimize_assembly(text: str, *, speed: int) -> tuple[Any, Any]:
-    """Parse and optimize; return the module, and the machine that it is for."""
-    machine = make_machine(speed)
-    module = llvm.parse_assembly(text)
+def optimize(module: Any, machine: Any, *, speed: int) -> None:
+    """Verify a module and optimize it for a machine."""
     module.verify()
+    if not speed:
+        return
     options = llvm.create_pipeline_tuning_options(speed_level=speed)
-    builder = llvm.create_pass_builder(machine, options)
-    if speed:
-        builder.getModulePassManager().run(module, builder)
-    return module, machine
+    with llvm.create_pass_builder(machine, options) as builder:
+        manager = builder.getModulePassManager()
+        manager.run(module, builder)
+        # The method of its class that frees it is hidden by one that does nothing.
+        NewPassManager._dispose(manager)
+        manager.detach()

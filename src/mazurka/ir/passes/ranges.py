@@ -47,6 +47,9 @@ from mazurka.ir.values.fixpoint import Analysis
 from mazurka.ir.values.intervals import Bounds, binary_bounds, fits, unary_bounds
 
 NARROWING_ROUNDS = 3
+MOST_REPEATED = 10
+"""The analysis starts again with the ranges of counters until it has followed so many times as many
+edges as one analysis does before it widens at once."""
 
 _LISTED_ROLES = frozenset({Role.POINTER, Role.HANDLE, Role.COUNTER, Role.OWNER})
 
@@ -74,10 +77,14 @@ class Inference:
 def infer_ranges(program: Program, *, wraps: bool = False) -> Inference:
     """Find the values of all cells; `wraps` allows overflow, as for C's `unsigned`."""
     analysis = _analyse(program, wraps)
-    bounded = program
-    while not wraps and (counters := bound_counters(analysis)):
+    bounded, work = program, analysis.work
+    while not wraps and work <= MOST_REPEATED * analysis.endurance:
+        counters = bound_counters(analysis)
+        if not counters:
+            break
         bounded = _declare(bounded, counters)
         analysis = _analyse(bounded, wraps)
+        work += analysis.work
     values = analysis.all_values()
     cells = tuple(map(_fill, program.cells, values))
     at = tuple(thread.known for thread in analysis.threads)

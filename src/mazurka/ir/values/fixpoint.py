@@ -195,6 +195,10 @@ FEW_VISITS = 3
 """The same, after a large program has used up `Analysis.patience`."""
 THRESHOLD_VISITS = 120
 """The number of visits after which a growing end goes to infinity at once."""
+LEAST_ENDURANCE = 20_000
+ENDURANCE = 40
+"""How many edges are followed, and how many more for each edge of the program, before every end
+that still grows goes to infinity at once; after twice as many, sets of places do so, too."""
 MOST_TARGETS = 256
 """Sets of the places that a pointer leads to are not widened while they have so many members."""
 
@@ -264,6 +268,9 @@ class Analysis:
         """Whether something was widened, so that narrowing can help."""
         self.patience = 1500 + 2 * len(program.edges)
         """How many visits are left in which facts may grow by single members."""
+        self.endurance = LEAST_ENDURANCE + ENDURANCE * len(program.edges)
+        self.work = 0
+        """How many edges have been followed; one that carries many facts counts more than once."""
 
     # -- the summary ---------------------------------------------------------------------
 
@@ -314,10 +321,11 @@ class Analysis:
         cell = self.cells[address]
         if new.points is not None:
             few = cell.role is Role.POINTER and len(new.points) <= MOST_TARGETS
-            if few or self.patience > 0:
+            if (few and self.work <= 2 * self.endurance) or self.patience > 0:
                 return clip_to_cell(cell, new)
         self.overshot = True
-        stops = self.thresholds if visits <= THRESHOLD_VISITS else ()
+        tired = visits > THRESHOLD_VISITS or self.work > self.endurance
+        stops = () if tired else self.thresholds
         return clip_to_cell(cell, old.widen(new, stops))
 
     def notify(self, address: int) -> None:
@@ -393,6 +401,7 @@ class Analysis:
         facts = self.threads[number]
         self.reader = number, location
         self.patience -= 1
+        self.work += len(facts.thread.outgoing[location]) * (1 + len(facts.known[location]) // 32)
         if location in facts.jumps:
             # A thread that is started again may still have values from its run before.
             facts.known[location] = {

@@ -24,6 +24,11 @@ begin, then at most (b' - a') // d + 1 rounds have weight.  The weight of a path
 
 The recursion ends, since I is not empty.  A component without weight needs no ranking cell.
 
+Each ranking cell gives a bound, and the smallest of them is taken.  Trying all of them takes time
+that is exponential in their number where a loop counts in many branches, so the work is counted:
+when `Paths.work` is used up, only the first cell of each component is tried.  The cells that leave
+the fewest edges on cycles come first.  A bound from fewer cells is larger, and still a bound.
+
 Every step of a thread follows edges of its automaton one after another; an edge on which the thread
 fails is the last of its path, and counts like the others.  So the edges that a thread takes between
 two starts are a path.  A thread starts at the beginning, if it is active, and where an edge writes
@@ -36,12 +41,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from mazurka.deadline import check_time
 from mazurka.ir.expressions import Binary, Const, Convert, Expr, Load
 from mazurka.ir.program import FIRST_LOCATION, WRONG, Assign, Edge, search_depth_first
 from mazurka.ir.values.evaluation import EMPTY, ValueSet, find_window
 from mazurka.ir.values.facts import Facts
 from mazurka.ir.values.fixpoint import Analysis
 from mazurka.ir.values.intervals import LARGEST, SMALLEST, Bounds
+
+LEAST_WORK = 100_000
+WORK = 50
+"""How many edges `Paths.heaviest` looks at, and how many more for each edge of the thread, before
+it tries one ranking cell of each component alone."""
 
 Weights = Mapping[int, int]
 """The weights of edges, by their positions in the thread; what is missing weighs nothing."""
@@ -79,9 +90,12 @@ class Paths:
     """For each local cell the edges that only add to it."""
     spoilt: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
     """For each local cell the edges that may write it in other ways."""
+    work: int = LEAST_WORK
+    """How many edges may still be looked at before alternatives are left out."""
 
     def __post_init__(self) -> None:
         facts = self.analysis.threads[self.number]
+        self.work += WORK * len(facts.thread.edges)
         for position, edge in enumerate(facts.thread.edges):
             if edge.source in facts.known:
                 self._enter(position, edge)
@@ -130,6 +144,7 @@ class Paths:
     def _heaviest(self, positions: Sequence[int], weights: Weights) -> int | None:
         if not any(weights.get(at) for at in positions):
             return 0
+        self._spend(len(positions))
         leaving: dict[int, list[int]] = defaultdict(list)
         for at in positions:
             leaving[self.ends[at][0]].append(at)
@@ -187,19 +202,44 @@ class Paths:
         if not any(weights.get(at) for at in inside):
             return 0
         best: int | None = None
-        for cell in self._ranking_cells(inside):
+        cells = list(self._ranking_cells(inside))
+        if len(cells) > 1:
+            cells.sort(key=lambda cell: self._count_cyclic(self._leave_out(cell, inside)))
+        for cell in cells:
+            rest = self._leave_out(cell, inside)
             moves = {at: self.advances[cell][at] for at in inside if at in self.advances[cell]}
-            rest = [at for at in inside if at not in moves]
             each = self._heaviest(rest, weights)
             if each is None:
-                continue
+                if self.work > 0:
+                    continue
+                break
             step = min(min(map(abs, move.amount)) for move in moves.values())
             most = count_steps([move.before for move in moves.values()], step)
             heavy = self._known_at(cell, [at for at in rest if weights.get(at)])
             rounds = most + 1 if heavy is None else min(most + 1, count_steps(heavy, step))
             total = rounds * each + most * max(weights.get(at, 0) for at in moves)
             best = total if best is None else min(best, total)
+            if self.work <= 0:
+                break
         return best
+
+    def _leave_out(self, cell: int, inside: Sequence[int]) -> list[int]:
+        """Return the edges that do not store to a ranking cell."""
+        return [at for at in inside if at not in self.advances[cell]]
+
+    def _count_cyclic(self, positions: Sequence[int]) -> int:
+        """Count the edges that are on cycles of these edges."""
+        self._spend(len(positions))
+        leaving: dict[int, list[int]] = defaultdict(list)
+        for at in positions:
+            leaving[self.ends[at][0]].append(at)
+        parts = self._components(positions, leaving)
+        part_of = {place: number for number, part in enumerate(parts) for place in part}
+        return sum(part_of[self.ends[at][0]] == part_of[self.ends[at][1]] for at in positions)
+
+    def _spend(self, edges: int) -> None:
+        check_time("deriving ranges")
+        self.work -= edges
 
     def _ranking_cells(self, inside: Sequence[int]) -> Iterator[int]:
         edges = set(inside)

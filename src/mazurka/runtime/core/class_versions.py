@@ -12,7 +12,7 @@ import ctypes
 import sys
 from typing import Final
 
-from mazurka.runtime.core.insides import is_module, module_of, names_in, qualified_name
+from mazurka.runtime.core.insides import field_of, is_module, module_of, names_in, qualified_name
 
 _PLACE: Final = object.__basicsize__ + 46 * ctypes.sizeof(ctypes.c_void_p)
 """Where a type in CPython holds its number: `tp_version_tag`."""
@@ -25,7 +25,7 @@ FIXED: Final = -1
 
 def version_of(kind: type) -> int:
     """Return the version of a class; `UNKNOWN` if it has none, or if numbers mean nothing here."""
-    flags = kind.__flags__
+    flags = field_of(kind, "__flags__")
     if not flags & _HEAP:
         return FIXED
     return _number_of(kind) if _numbers_tell else UNKNOWN

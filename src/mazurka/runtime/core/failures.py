@@ -6,7 +6,7 @@ import concurrent.futures.thread as pool
 import re
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import AsyncGeneratorType, CoroutineType, FrameType, GeneratorType, TracebackType
 
@@ -247,10 +247,9 @@ def _stuck(
         waits = operation.waits_for(purpose_at(frame))
         lines.append(f"thread {labels[task.path]} waits {waits}{held}{at}")
         places.append(place)
-    spinners = [i for i, (_, operation) in enumerate(stuck) if isinstance(operation, Spin)]
-    others = [i for i, (_, operation) in enumerate(stuck) if not isinstance(operation, Join)]
-    first = (spinners or others or [0])[0]
-    kind = "livelock" if spinners else ("deadlock" if is_deadlock else "leak")
+    is_livelock = any(isinstance(operation, Spin) for _, operation in stuck)
+    kind = "livelock" if is_livelock else ("deadlock" if is_deadlock else "leak")
+    first = _find_culprit(tasks, stuck)
     place = next((one for one in (places[first], *places) if _is_users(one)), None)
     return Failed(
         kind=kind,
@@ -260,6 +259,52 @@ def _stuck(
         line=place[1] if place else None,
         details=tuple(lines),
     )
+
+
+def _find_culprit(tasks: Sequence[Task | None], stuck: list[tuple[Task, RealOperation]]) -> int:
+    """Return the position of the thread that explains best why the others wait.
+
+    That is a thread in an endless loop; failing that one of a cycle, then one that waits for a
+    thread that has ended.  A thread that waits for an event or an item, which any thread could
+    provide, comes after these, and a thread that only joins another one comes last.
+    """
+    awaited = {task.number: find_awaited(tasks, operation) for task, operation in stuck}
+    cycle = find_cycle(awaited, awaited)
+
+    def rank(position: int) -> tuple[int, bool]:
+        task, operation = stuck[position]
+        joins = isinstance(operation, Join)
+        if isinstance(operation, Spin):
+            return 0, joins
+        if task.number in cycle:
+            return 1, joins
+        has_ended = bool(operation.holder()) and awaited[task.number] not in awaited
+        return (2 if has_ended else 3), joins
+
+    return min(range(len(stuck)), key=rank)
+
+
+def find_awaited(tasks: Iterable[Task | None], operation: RealOperation) -> int | None:
+    """Return the number of the thread that an operation joins, or that holds what it waits for."""
+    if operation.joined >= 0:
+        return operation.joined
+    holder = operation.holder()
+    return next((one.number for one in tasks if one is not None and one.path == holder), None)
+
+
+def find_cycle(awaited: Mapping[int, int | None], starts: Iterable[int | None]) -> list[int]:
+    """Return the threads of the first cycle that is reached from `starts`: each waits for the
+    next one, and the last for the first.  Return an empty list where there is none."""
+    for start in starts:
+        chain: dict[int, None] = {}
+        thread = start
+        while thread is not None and thread in awaited and thread not in chain:
+            chain[thread] = None
+            thread = awaited[thread]
+        if thread in chain:
+            members = list(chain)
+            return members[members.index(thread) :]
+    return []
 
 
 def _is_users(place: tuple[str, int] | None) -> bool:

@@ -9,7 +9,7 @@ are called, on what the type says.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import (
     BuiltinFunctionType,
     ClassMethodDescriptorType,
@@ -23,7 +23,11 @@ from types import (
 from typing import Any, Final
 
 _of_class: dict[str, Callable[[type], Any]] = {
-    name: vars(type)[name].__get__ for name in ("__dict__", "__mro__", "__module__", "__qualname__")
+    name: vars(type)[name].__get__
+    for name in (
+        *("__dict__", "__mro__", "__module__", "__name__", "__qualname__", "__bases__"),
+        *("__flags__", "__basicsize__", "__dictoffset__", "__weakrefoffset__"),
+    )
 }
 _of_module: Callable[[ModuleType], dict[str, Any] | None] = vars(ModuleType)["__dict__"].__get__
 
@@ -54,6 +58,34 @@ def ancestors(kind: type) -> tuple[type, ...]:
     return found or (kind,)
 
 
+def find_in_class(kind: type, name: str, default: Any = None) -> Any:
+    """Return what a class or one of its bases has under a name, as it stands there: neither a
+    metaclass nor a descriptor is asked."""
+    for base in ancestors(kind):
+        names = names_in_class(base)
+        if name in names:
+            return names[name]
+    return default
+
+
+def has_in_class(kind: type, name: str) -> bool:
+    """Tell whether a class or one of its bases has a name."""
+    return any(name in names_in_class(base) for base in ancestors(kind))
+
+
+def is_one_of(kind: type, kinds: Iterable[type]) -> bool:
+    """Tell whether a class is among others, by identity: no `__eq__` of a metaclass is called."""
+    for one in kinds:  # noqa: SIM110 - a generator takes longer
+        if kind is one:
+            return True
+    return False
+
+
+def field_of(kind: type, name: str) -> Any:
+    """Return what the interpreter keeps of a type, such as its flags: `__flags__`."""
+    return _of_class[name](kind)
+
+
 WRAPPED: Final = "__wrapped__"
 """The attribute by which a wrapper gives what it stands for."""
 _OWN_PACKAGE: Final = __name__.partition(".")[0]
@@ -75,7 +107,7 @@ def is_of_c(kind: type) -> bool:
     Most are static, or cannot be changed.  One that C code makes at run time has methods, slots or
     a constructor of C code that belong to it and to no other class.
     """
-    flags = kind.__flags__
+    flags = field_of(kind, "__flags__")
     if flags & _IMMUTABLE or not flags & _HEAP:
         return True
     for name, value in list(names_in_class(kind).items()):

@@ -22,6 +22,7 @@ from mazurka.runtime.core.moment import PATIENCE, now
 from mazurka.runtime.core.operations import Object, RealOperation, present
 from mazurka.runtime.core.tasks import Begin, End, Join, Life, Path, Task, Unwind
 from mazurka.stateless.runs import Abandon, Decider, Ended, Failed, Slip
+from mazurka.system_limits import SystemLimitError, find_limit_of_program
 
 _NO_TASK = Task(0, "0", Life("0"), [])
 ASKED = 512
@@ -315,6 +316,11 @@ class Scheduler:
         if self.over:
             return
         self.ident, ident = 0, self.ident
+        limit = find_limit_of_program(error)
+        if limit is not None:  # it says nothing about the program
+            self._break(SystemLimitError(limit))
+            self.ident = ident
+            return
         self.failures.append(failures.describe_exception(error, task.number, task.life.label))
         self.ident = ident
 

@@ -13,7 +13,9 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, Final, NamedTuple, TypeAlias, overload
 
-MARK: Final = "_mazurka_access"
+PREFIX: Final = "_mazurka_"
+"""How the names begin that rewritten code has beside its own."""
+MARK: Final = f"{PREFIX}access"
 """The name under which observed modules know the events that report their accesses."""
 BEGIN_ROUND: Final = "begin_round"
 """What they call there at the beginning of each round of a `while` statement."""

@@ -32,6 +32,7 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple, TypeAlias
 
 from mazurka.runtime.core.frame_variables import read_variables
+from mazurka.runtime.core.insides import is_one_of
 from mazurka.runtime.core.operations import Object, Purpose, ReadClock, RealOperation, dial
 from mazurka.runtime.core.sites import BEGIN_ROUND, MARK
 from mazurka.runtime.core.tasks import Task
@@ -46,7 +47,7 @@ MEMORY = 64
 
 Place: TypeAlias = tuple[CodeType, int] | int
 NEVER = sys.maxsize
-_PLAIN = frozenset({int, float, str, bytes, bool, type(None), datetime})
+_PLAIN: tuple[type, ...] = (int, float, str, bytes, bool, type(None), datetime)
 _OWN: set[int] = set()
 """The identities of the namespaces of the modules of this package."""
 _SCHEDULER = "mazurka.runtime.core.scheduler"
@@ -296,7 +297,7 @@ def same_values(one: dict[str, Any], other: dict[str, Any], *, floats: bool = Tr
         now = other[name]
         if value is not now and not (
             type(value) is type(now)
-            and type(value) in _PLAIN
+            and is_one_of(type(value), _PLAIN)
             and (value == now or (type(value) is float and not floats))
         ):
             return False

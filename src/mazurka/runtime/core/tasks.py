@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from mazurka.runtime.core.operations import Object, Purpose, RealOperation, Waiting, make_operation
-from mazurka.runtime.core.thread_locals import ThreadLocals
+from mazurka.runtime.core.thread_locals import forget_locals
 from mazurka.stateless.runs import LifeRole, Lookup, Touch
 
 Path: TypeAlias = str
@@ -154,13 +154,12 @@ def restore_hooks(trace: Any, profile: Any) -> None:
 class Carrier:
     """An operating system thread that carries tasks, one after the other."""
 
-    __slots__ = ("baton", "forget", "ident", "live", "locals", "native_id", "task")
+    __slots__ = ("baton", "forget", "ident", "live", "native_id", "task")
     forget: Callable[[], None]
     """Ends what its task keeps for itself alone, in `threading.local`; that may run code."""
 
-    def __init__(self, live: Callable[[Task], Callable[[], None]], own: ThreadLocals) -> None:
+    def __init__(self, live: Callable[[Task], Callable[[], None]]) -> None:
         self.live = live
-        self.locals = own
         self.task: Task | None = None
         self.baton = allocate_lock()
         self.baton.acquire()
@@ -171,7 +170,7 @@ class Carrier:
 
     def _carry(self, begun: LockType) -> None:
         self.native_id = get_native_id()
-        self.forget = forget = self.locals.here()
+        self.forget = forget = forget_locals()
         begun.release()
         wait = self.baton.acquire
         trace, profile = sys.gettrace(), sys.getprofile()
@@ -195,15 +194,14 @@ class Carrier:
 class Pool:
     """The carriers of an exploration, by the number of the thread."""
 
-    def __init__(self, live: Callable[[Task], Callable[[], None]], own: ThreadLocals) -> None:
+    def __init__(self, live: Callable[[Task], Callable[[], None]]) -> None:
         self._live = live
-        self.locals = own
         self._carriers: dict[int, Carrier] = {}
 
     def carrier(self, number: int) -> Carrier:
         found = self._carriers.get(number)
         if found is None:
-            found = self._carriers[number] = Carrier(self._live, self.locals)
+            found = self._carriers[number] = Carrier(self._live)
         return found
 
     def dismiss(self) -> None:

@@ -2,8 +2,9 @@
 
 A carrier lives for many runs, and each run must find it as a new thread.  Up to Python 3.12 the
 interpreter keeps the values in a dictionary of the thread, which is emptied.  From 3.13 on each
-`threading.local` object keeps them, by a key that stands for the thread: those that existed before
-the exploration lose the entry of this thread.  Objects of subclasses then prepare themselves again.
+`threading.local` object keeps them, until an object goes that belongs to the thread: its weak
+references have callbacks that take the values out.  They are called here, as at the end of a
+thread.  Objects of subclasses then prepare themselves again.
 """
 
 from __future__ import annotations
@@ -12,56 +13,35 @@ import ctypes
 import gc
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
+from weakref import getweakrefs
 
 _IN_THREAD_STATE = sys.version_info < (3, 13)
 
 
-class ThreadLocals:
-    """What is known of the `threading.local` objects of a program."""
-
-    def __init__(self) -> None:
-        self._kept: list[dict[Any, Any]] = []
-        """What each object keeps for every thread."""
-        if not _IN_THREAD_STATE:
-            kinds = (threading.local, *_kinds(threading.local))
-            for value in gc.get_referrers(*kinds):
-                if any(type(value) is kind for kind in kinds):
-                    self._kept += _kept_by(value)
-
-    def here(self) -> Callable[[], None]:
-        """Return a function that forgets what this thread, which calls it, stores from now on."""
-        if _IN_THREAD_STATE:
-            return _forget_in(_thread_state())
-        key, kept = _key_of_this_thread(), self._kept
-
-        def forget() -> None:
-            for values in kept:
-                values.pop(key, None)
-
-        return forget
+def forget_locals() -> Callable[[], None]:
+    """Return a function that forgets what this thread, which calls it, stores from now on."""
+    return _forget_in(_thread_state()) if _IN_THREAD_STATE else _forget_with(_end_of_this_thread())
 
 
-def _kept_by(value: threading.local) -> list[dict[Any, Any]]:
-    """Return the dictionaries inside an object; to read its attributes would run its code."""
-    return [inside for inside in gc.get_referents(value) if type(inside) is dict]
-
-
-def _key_of_this_thread() -> Any:
-    """Return the key by which objects find the values of this thread: the only one in a new one."""
+def _end_of_this_thread() -> Any:
+    """Return the object that goes when this thread ends."""
     probe = threading.local()
     probe.used = True
-    ((key,),) = _kept_by(probe)
-    return key
+    (watched,) = (inside for inside in gc.get_referents(probe) if type(inside) is set)
+    return next(iter(watched))()
 
 
-def _kinds(base: type) -> Iterator[type]:
-    """Yield the classes that are derived from one; each object refers to its own."""
-    derived: list[type] = type.__subclasses__(base)
-    for kind in derived:
-        yield kind
-        yield from _kinds(kind)
+def _forget_with(end: Any) -> Callable[[], None]:
+    before = {id(one): one for one in getweakrefs(end)}  # as long as they are, nobody has their id
+
+    def forget() -> None:
+        for one in getweakrefs(end):
+            if id(one) not in before and one.__callback__ is not None:
+                one.__callback__(one)
+
+    return forget
 
 
 def _thread_state() -> dict[Any, Any]:

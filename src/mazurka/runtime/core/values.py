@@ -16,6 +16,8 @@ from itertools import islice
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from mazurka.runtime.core.insides import ancestors, field_of, is_one_of, names_in_class
+
 LONGEST = 40
 MOST = 6
 """Elements of a container that are written out."""
@@ -28,20 +30,20 @@ _PLAIN = (int, float, complex, str, bytes, bool, type(None))
 def shown(value: Any, depth: int = 2) -> str:
     """Return a value as a report shows it."""
     kind = type(value)
-    if kind in (str, bytes):
+    if kind is str or kind is bytes:
         return _string(value)
-    if kind in (datetime, date, time) and type(getattr(value, "tzinfo", None)) in _ZONES:
+    if is_one_of(kind, _DATES) and type(getattr(value, "tzinfo", None)) in _ZONES:
         return str(value)
-    if kind in _PLAIN or kind in _WRITTEN_OUT:
+    if is_one_of(kind, _PLAIN) or is_one_of(kind, _WRITTEN_OUT):
         return short(_number(value) if kind is int else repr(value))
-    base = next((base for base in kind.__mro__ if base in _BRACKETS), None)
+    base = next((base for base in ancestors(kind) if is_one_of(base, _BRACKETS)), None)
     if base is not None and depth > 0:
         return _container(value, base, depth)
     if issubclass(kind, Enum):
-        return f"{kind.__name__}.{value._name_}"
+        return f"{field_of(kind, '__name__')}.{value._name_}"
     if issubclass(kind, (type, FunctionType)):
         return short(value.__qualname__)
-    return f"<{kind.__name__}>"
+    return f"<{field_of(kind, '__name__')}>"
 
 
 def _string(value: Any) -> str:
@@ -62,7 +64,7 @@ def _number(value: int) -> str:
 
 def is_plain(value: Any) -> bool:
     """Whether a value can be shown, compared and used as a key without any code of the user's."""
-    return type(value) in _PLAIN
+    return is_one_of(type(value), _PLAIN)
 
 
 def short(text: str) -> str:
@@ -73,7 +75,9 @@ def _container(value: Any, base: Any, depth: int) -> str:
     """Write out as many elements as there is room for; none is cut off in the middle."""
     left, right = _BRACKETS[base]
     if issubclass(base, dict):
-        pairs = _first(base.items(value))
+        # An ordered dictionary asks its keys for their hashes at every step of an iteration.
+        ordered = base is OrderedDict and all(map(is_plain, dict.keys(value)))
+        pairs = _first((base if ordered else dict).items(value))
         items = [f"{shown(k, depth - 1)}: {shown(v, depth - 1)}" for k, v in pairs]
     else:
         items = [shown(item, depth - 1) for item in _first(base.__iter__(value))]
@@ -83,7 +87,7 @@ def _container(value: Any, base: Any, depth: int) -> str:
         items.append("...")
     text = _fitting(items) + ("," if base is tuple and len(items) == 1 else "")
     kind = type(value)
-    name = "" if kind is base else f"{kind.__name__} "
+    name = "" if kind is base else f"{field_of(kind, '__name__')} "
     return f"{name}{left}{text}{right}"
 
 
@@ -109,7 +113,8 @@ _BRACKETS: dict[Any, tuple[str, str]] = {
     **dict.fromkeys((dict, defaultdict, Counter, OrderedDict), ("{", "}")),
 }
 """Containers of the library, none of which runs code of the user's when it is looked through."""
-_WRITTEN_OUT = frozenset({Decimal, timedelta, range, bytearray})
+_DATES = (datetime, date, time)
+_WRITTEN_OUT = (Decimal, timedelta, range, bytearray)
 """Other types whose `repr` runs none either."""
 _ZONES = (type(None), timezone)
 """Time zones that are not of the user's making."""
@@ -130,9 +135,9 @@ def attribute_of(thing: Any, name: str) -> Any:
         found = {}
     if isinstance(found, dict) and name in found:
         return found[name]
-    for base in type(thing).__mro__:
-        slot: Any = vars(base).get(name)
-        if type(slot).__name__ == "member_descriptor" or _is_of_error(base, slot):
+    for base in ancestors(type(thing)):
+        slot: Any = names_in_class(base).get(name)
+        if field_of(type(slot), "__name__") == "member_descriptor" or _is_of_error(base, slot):
             try:
                 return slot.__get__(thing)
             except AttributeError:
@@ -142,14 +147,16 @@ def attribute_of(thing: Any, name: str) -> Any:
 
 def _is_of_error(base: type, slot: Any) -> bool:
     """Whether C code keeps an attribute in exceptions: `error.args`."""
-    return type(slot).__name__ == "getset_descriptor" and issubclass(base, BaseException)
+    return field_of(type(slot), "__name__") == "getset_descriptor" and issubclass(
+        base, BaseException
+    )
 
 
 def of_class(thing: Any, name: str) -> Any:
     """Return the value that an object's class has for its objects, where no code makes it."""
     kind: type = thing if issubclass(type(thing), type) else type(thing)
-    for base in kind.__mro__:
-        found: Any = vars(base).get(name, MISSING)
+    for base in ancestors(kind):
+        found: Any = names_in_class(base).get(name, MISSING)
         if found is not MISSING:
             return MISSING if hasattr(type(found), "__get__") else found
     return MISSING
@@ -181,9 +188,11 @@ def name_of_function(function: Any) -> str:
     """Return the name of a function; of a method, the one by which its class knows it."""
     if issubclass(type(function), MethodType):
         kind = type(function.__self__)
-        for known, found in ((n, f) for base in kind.__mro__ for n, f in vars(base).items()):
+        for known, found in (
+            (n, f) for base in ancestors(kind) for n, f in names_in_class(base).items()
+        ):
             if found is function.__func__:
-                return f"{kind.__name__}.{known}"
+                return f"{field_of(kind, '__name__')}.{known}"
     name = getattr(function, "__qualname__", None)
     if not isinstance(name, str):
         return f"<{type(function).__name__}>"

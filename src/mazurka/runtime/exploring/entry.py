@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from mazurka.report.answer import ERROR, HOLDS, VIOLATED
+from mazurka.report.answer import ERROR, HOLDS, INCONCLUSIVE, UNOBSERVED, VIOLATED
 from mazurka.runtime.core.interruptions import LeaveAt
-from mazurka.runtime.exploring.exploration import Exploration
+from mazurka.runtime.exploring.exploration import Exploration, describe_lost
 from mazurka.runtime.exploring.guard import describe_end
+from mazurka.runtime.exploring.losses import losses
 from mazurka.runtime.exploring.observed_program import ObservedProgram
 from mazurka.runtime.exploring.options import ExploreOptions, Test
 from mazurka.runtime.exploring.races import RaceChecked
 from mazurka.runtime.exploring.repeated_warnings import show_warnings_once
 from mazurka.runtime.exploring.tokens import Token, replay
+from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.story.diagnosing import diagnose
 from mazurka.runtime.story.failure import describe_failure
 from mazurka.runtime.story.result import Result
@@ -33,7 +35,13 @@ def explore_test(
     options = options.with_seed()
     result = begin_result(test, options)
     started = time.perf_counter() if since is None else since
-    with show_warnings_once():
+    with show_warnings_once(), losses.of_one_exploration():
+        if options.isolate:
+            from mazurka.runtime.exploring.isolated import explore_isolated
+
+            return explore_isolated(
+                explore_test, test, options, replay_test, result, progress, started
+            )
         if options.workers > 1:
             from mazurka.runtime.exploring.workers.parallel import ParallelExploration
 
@@ -77,6 +85,10 @@ def replay_test(test: Test, options: ExploreOptions, token: Token) -> Result:
         result.executions = result.runs = 1
         result.steps = len(story.steps)
         found = [failed for failed in story.ended.failures if failed.kind == token.failure]
+        if found and losses.may_explain(found[0]):
+            result.verdict, result.limits = INCONCLUSIVE, (UNOBSERVED,)
+            result.scope = describe_lost(unobserved.lost, found[0])
+            return
         if found:
             result.verdict = VIOLATED
             diagnosis = diagnose(found[0], story).diagnosis
@@ -87,5 +99,6 @@ def replay_test(test: Test, options: ExploreOptions, token: Token) -> Result:
         instead = describe_end(story.ended)
         result.scope = f"the recorded schedule, replayed: the failure does not occur, {instead}"
 
-    Exploration(test, options, result).control(conduct)
+    with losses.of_one_exploration():
+        Exploration(test, options, result).control(conduct)
     return result

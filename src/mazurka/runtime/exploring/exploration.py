@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import linecache
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
@@ -25,6 +26,7 @@ from mazurka.runtime.exploring.guard import (
     find_difference,
 )
 from mazurka.runtime.exploring.learning import learn_ahead
+from mazurka.runtime.exploring.losses import losses
 from mazurka.runtime.exploring.minimize import Minimal, fails_alike, minimize
 from mazurka.runtime.exploring.observed_program import (
     ObservedProgram,
@@ -49,9 +51,10 @@ from mazurka.runtime.exploring.unseen import (
     diagnose_unseen,
     find_unseen,
 )
+from mazurka.runtime.program.blocked import UNEXPLORED as UNEXPLORED_WAIT
 from mazurka.runtime.program.watchdog import UncontrolledCallError
 from mazurka.runtime.rewrite.selection import named_modules, require_modules
-from mazurka.runtime.sharing.monitoring import HIDDEN, LOST
+from mazurka.runtime.sharing.monitoring import HIDDEN, LOST, UNEXPLORED, unobserved
 from mazurka.runtime.story.diagnosing import diagnose
 from mazurka.runtime.story.failure import describe_failure
 from mazurka.runtime.story.recording import record
@@ -71,6 +74,7 @@ from mazurka.stateless.explored import (
     RunOptions,
 )
 from mazurka.stateless.runs import Decider, Ended, Failed, OutOfTime, Runnable
+from mazurka.system_limits import SystemLimit, find_limit
 
 ENDLESS = (
     "probably in a loop that waits for other threads and takes a lock in each round; let it wait"
@@ -123,12 +127,16 @@ class Exploration:
         settings = self.choose_settings(timed=timed)
         linecache.checkcache()
         try:
-            require_modules(options.leave_out)
-            with observe_test(test.body, test.function, options.leave_out, settings) as program:
-                require_observed(program, test.function)
-                program.supervise(lambda: conduct(program))
+            with limits_of_system(result):
+                require_modules(options.leave_out)
+                with observe_test(test.body, test.function, options.leave_out, settings) as program:
+                    require_observed(program, test.function)
+                    program.supervise(lambda: conduct(program))
         except UncontrolledCallError as error:
-            result.error = error.explain()
+            if error.failed.kind == UNEXPLORED_WAIT:
+                self.conclude_blocked(error)
+            else:
+                result.error = error.explain()
         except OutOfTime:
             self.conclude_late()
         except (InternalError, DivergedError) as error:
@@ -182,12 +190,16 @@ class Exploration:
             self.conclude(explored, program.not_observed, program.unobserved_code)
             if program.long_run and any("more than" in one for one in explored.limits):
                 self.result.notes += (f"{program.long_run}: {ENDLESS}",)
-            if explored.failures:
+            if self.is_to_explain(explored):
                 self.explain(explored.failures[0], program, checked)
             elif unseen is not None:
                 self.explain_unseen(unseen, program)
             elif is_too_large(explored):
                 self.tell_busiest(program)
+
+    def is_to_explain(self, explored: Explored) -> bool:
+        """Return whether a failure is shown here, or replayed by another process."""
+        return self.result.verdict == VIOLATED or bool(explored.failures and losses.can_confirm)
 
     def tell_busiest(self, program: ObservedProgram) -> None:
         """Say what makes executions long, where there were too many of them."""
@@ -212,7 +224,8 @@ class Exploration:
 
     def look_for_unseen(self, program: ObservedProgram, explored: Explored) -> Unseen | None:
         """Look for a failure that the search has not seen."""
-        return find_unseen(program, self.choose_limits()) if self.may_miss(explored) else None
+        found = find_unseen(program, self.choose_limits()) if self.may_miss(explored) else None
+        return None if found is None or losses.may_explain(found.failed) else found
 
     def search_observed(self, program: ObservedProgram, checked: Runnable) -> Explored:
         """Search; where the search contradicts itself, find out which step is not done again."""
@@ -285,7 +298,7 @@ class Exploration:
         simplest = _minimize(checked, failing)
         if simplest.early:
             patient = self.search_patiently(checked)
-            if patient.failures:
+            if patient.failures and not losses.may_explain(patient.failures[0].failed):
                 self.conclude(patient, self.result.not_observed)
                 failing = patient.failures[0]
                 failed = failing.failed
@@ -331,9 +344,16 @@ class Exploration:
         result, options = self.result, self.options
         self._concluded = explored
         is_left_out = named_modules(options.leave_out)
+        unobserved.lost.update(name for name in unobserved_code if name.endswith(_LOST))
+        not_observed = sorted({*not_observed, *unobserved.lost})
+        unobserved_code = sorted({*unobserved_code, *unobserved.lost})
+        failed = explored.failures[0].failed if explored.failures else None
+        doubted = failed if failed is not None and losses.may_explain(failed) else None
         unobserved_code = [one for one in unobserved_code if not is_left_out(one, "")]
         result.limits = explored.limits
-        if explored.failures:
+        if doubted is not None:
+            result.verdict, result.limits = INCONCLUSIVE, (*explored.limits, UNOBSERVED)
+        elif explored.failures:
             result.verdict = VIOLATED
         elif options.sampled:
             result.verdict = INCONCLUSIVE
@@ -352,7 +372,7 @@ class Exploration:
         result.not_observed = tuple(one for one in not_observed if not is_left_out(one, ""))
         result.left_out = options.leave_out
         result.scope = describe_scope(
-            result.verdict, explored, options, result.not_observed, unobserved_code
+            result.verdict, explored, options, result.not_observed, unobserved_code, doubted
         )
 
     def tell_skips(self) -> None:
@@ -372,6 +392,16 @@ class Exploration:
         else:
             result.notes += tuple(describe_skips(explored))
 
+    def conclude_blocked(self, error: UncontrolledCallError) -> None:
+        """Say that a thread waits for another one by what is not explored."""
+        self.result.verdict, self.result.limits = INCONCLUSIVE, (UNOBSERVED,)
+        explained = error.explain()
+        where = f"{explained.file}:{explained.line}: " if explained.file else ""
+        self.result.scope = (
+            f"the order in which threads reach each other outside is not explored: {where}"
+            f"{error.failed.message}; {error.failed.details[0]}"
+        )
+
     def conclude_late(self) -> None:
         """Say that the time was over before there was anything to tell."""
         result, started = self.result, self.started
@@ -382,6 +412,25 @@ class Exploration:
             "nothing is known: the time limit was hit while the first executions showed what the"
             " threads share"
         )
+
+
+@contextmanager
+def limits_of_system(result: Result) -> Iterator[None]:
+    """Leave the verdict open if a limit of the system is reached inside."""
+    try:
+        yield
+    except Exception as error:
+        limit = find_limit(error)
+        if limit is None:
+            raise
+        leave_open(result, limit)
+
+
+def leave_open(result: Result, limit: SystemLimit) -> None:
+    """Say that a limit of the system has ended an exploration."""
+    result.verdict, result.limits = INCONCLUSIVE, (limit.name,)
+    result.violation = result.story = result.token = None
+    result.scope = f"nothing is known: {limit.message}"
 
 
 SKIPPED = "skipped"
@@ -476,6 +525,7 @@ def _describe_patient(explored: Explored) -> str:
 
 
 _LOST = f" ({LOST})"
+_UNEXPLORED = f" ({UNEXPLORED})"
 
 
 def describe_scope(
@@ -484,12 +534,17 @@ def describe_scope(
     options: ExploreOptions,
     not_observed: Sequence[str],
     unobserved_code: Sequence[str] = (),
+    doubted: Failed | None = None,
 ) -> str:
     """Say what a verdict covers: `all executions with at most 2 preemptions; 46 partial orders`."""
     parts = [_describe_extent(verdict, explored, options)]
     hidden = [name for name in unobserved_code if name.endswith(f"({HIDDEN})")]
-    lost = [name.removesuffix(_LOST) for name in unobserved_code if name.endswith(_LOST)]
-    code = [name for name in unobserved_code if name not in hidden and not name.endswith(_LOST)]
+    lost = [name for name in unobserved_code if name.endswith(_LOST)]
+    unexplored = [
+        name.removesuffix(_UNEXPLORED) for name in unobserved_code if name.endswith(_UNEXPLORED)
+    ]
+    told = (f"({HIDDEN})", _LOST, _UNEXPLORED)
+    code = [name for name in unobserved_code if not name.endswith(told)]
     if code:
         parts.append(
             f"Python code has run that cannot be observed: {', '.join(code)}; its"
@@ -501,11 +556,12 @@ def describe_scope(
             f"while other threads ran: {', '.join(hidden)}; nobody sees who uses that, so failures"
             " may have been missed (--leave-out NAME accepts that for a module)"
         )
-    if lost:
+    if lost or doubted is not None:
+        parts.append(describe_lost(lost or unobserved.lost, doubted))
+    if unexplored:
         parts.append(
-            f"executions change what cannot be put back: {', '.join(lost)}; later ones begin with"
-            " what earlier ones have left there, so failures may have been missed: make it inside"
-            " the test, or in a fixture of function scope"
+            f"the order of {', '.join(unexplored)} is not explored, so failures may have been"
+            " missed (--leave-out NAME accepts that for a module)"
         )
     others = [name for name in not_observed if name not in unobserved_code]
     if others:
@@ -513,6 +569,21 @@ def describe_scope(
     if options.leave_out:
         parts.append(f"left out: {', '.join(options.leave_out)}")
     return "; ".join(parts)
+
+
+def describe_lost(names: Iterable[str], failed: Failed | None = None) -> str:
+    """Say what executions change that cannot be put back, and which failure may come of that."""
+    lost = ", ".join(sorted(name.removesuffix(_LOST) for name in names))
+    what = "failures may have been missed"
+    if failed is not None:
+        where = f" at {shown_path(failed.file)}:{failed.line}" if failed.file else ""
+        what = f"the failure of one of these may come of that ({failed.message}{where})"
+    isolate = "" if failed is None or losses.can_confirm else ", or explore it with isolate=True"
+    return (
+        f"executions change what cannot be put back: {lost}; later ones begin with what earlier"
+        f" ones have left there, so {what}: make it inside the test, or in a fixture of function"
+        f" scope{isolate}"
+    )
 
 
 def _describe_extent(verdict: str, explored: Explored, options: ExploreOptions) -> str:
@@ -532,7 +603,7 @@ def _describe_extent(verdict: str, explored: Explored, options: ExploreOptions) 
     if before:
         all_run = describe_bound(before[-1].bound, patient=explored.left_out)
         done = f"; nothing found among {all_run}"
-    if verdict == VIOLATED:
+    if explored.failures:
         return f"{once} until the failure{done}"
     why = " and ".join(_describe_limit(limit) for limit in explored.limits)
     return f"{once}, then {why}{done}"

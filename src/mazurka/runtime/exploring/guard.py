@@ -31,6 +31,7 @@ from typing import Any, NamedTuple
 
 from mazurka.errors import InternalError, MazurkaError
 from mazurka.runtime.core.failures import ControlError
+from mazurka.runtime.core.insides import field_of, is_one_of
 from mazurka.runtime.core.names import UNLABELLED
 from mazurka.runtime.core.operations import RealOperation, present
 from mazurka.runtime.core.scheduler import session
@@ -47,7 +48,7 @@ from mazurka.runtime.exploring.causes import (
 from mazurka.runtime.exploring.schedules import Follow, UnfollowableError
 from mazurka.runtime.program.blocked import is_library_file
 from mazurka.runtime.sharing.locations import SharedLocation
-from mazurka.runtime.sharing.monitoring import unobserved
+from mazurka.runtime.sharing.monitoring import LOST, unobserved
 from mazurka.runtime.sharing.names import Seen, known, objects
 from mazurka.runtime.story.labels import describe_unnamed
 from mazurka.stateless.runs import Decider, Ended, Operation, Runnable
@@ -117,7 +118,7 @@ class Values:
     def _look_at(self, step: int, seen: Seen, thing: Any) -> None:
         if seen:
             self._look_inside(step, seen, thing)
-        if seen.whole.shared is not None or type(thing) in (list, dict, set):
+        if seen.whole.shared is not None or is_one_of(type(thing), (list, dict, set)):
             self._note(step, seen.name, f"a {_owner(thing)}", thing, seen.whole)
 
     def _look_inside(self, step: int, seen: Seen, thing: Any) -> None:
@@ -139,9 +140,7 @@ class Values:
 
 
 def _owner(thing: Any) -> str:
-    found: str = (
-        getattr(thing, "__name__", "") if issubclass(type(thing), type) else type(thing).__name__
-    )
+    found: str = field_of(thing if issubclass(type(thing), type) else type(thing), "__name__")
     return found
 
 
@@ -428,16 +427,18 @@ def explain_contradiction(
 
 
 def add_unobserved(error: MazurkaError) -> MazurkaError:
-    """Add to an error what was not observed: a test that does not do the same again may well depend
-    on that."""
-    if not unobserved.packages or not isinstance(error, (NondeterministicError, UnfollowableError)):
-        return error
+    """Add to an error the code that was not observed and the objects that were not put back."""
     named = [
         f"{name} ({example})" if (example := unobserved.examples.get(name)) else name
         for name in sorted(unobserved.packages)
     ]
+    lost = sorted(name.removesuffix(f" ({LOST})") for name in unobserved.lost)
+    if not (named or lost) or not isinstance(error, (NondeterministicError, UnfollowableError)):
+        return error
+    reasons = [f"what was not observed: {', '.join(named)}"] if named else []
+    reasons += [f"what cannot be put back: {', '.join(lost)}"] if lost else []
     return type(error)(
-        f"{error.message} The reason may be what was not observed: {', '.join(named)}.",
+        f"{error.message} The reason may be {', or '.join(reasons)}.",
         file=error.file,
         line=error.line,
     )

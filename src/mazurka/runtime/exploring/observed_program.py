@@ -29,6 +29,7 @@ from mazurka.runtime.core.operations import present
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import shown_path, site_of, sites
 from mazurka.runtime.core.tasks import Join, StartThread
+from mazurka.runtime.exploring.losses import losses
 from mazurka.runtime.program.program import RealProgram
 from mazurka.runtime.python.attributes import forget_all_classes, forget_classes
 from mazurka.runtime.python.library.files import forget_files
@@ -261,7 +262,7 @@ class ObservedProgram:
         """Python code among that: its accesses are no scheduling points, so nothing is proved."""
         if self.real.is_entered:
             self.code.entrances.name_resumed()
-        return sorted(unobserved.code | learned.unordered)
+        return sorted(unobserved.code | unobserved.lost | learned.unordered)
 
     @property
     def last_schedule(self) -> list[int]:
@@ -277,12 +278,15 @@ class ObservedProgram:
         _forget_ends()
         names.restart()
         learned.news.clear()
+        is_original = not unobserved.lost
         try:
             keeper = OrderKeeper(decider, goes_on=self._last is decider)
             self._last = decider
             imported = len(sys.modules)
             ended = self.real.run(keeper)
             self.runs += 1
+            if is_original:
+                losses.note(ended)
             self.long_run = keeper.long_run or self.long_run
             if len(sys.modules) != imported and self.real.is_entered:
                 self.code.entrances.watch_new()  # some loaders do not show what they load
@@ -321,11 +325,13 @@ class ObservedProgram:
 
     def _keep_used_up(self) -> None:
         """Let older objects stay as they are after a run that has resumed an older generator."""
-        resumed = self.code.entrances.count_resumed()
+        resumed = self.code.entrances.take_resumed()
         if resumed:
+            for name in resumed:
+                unobserved.lose(name)
             older_state.keep_all()
             older_in_c.clear()
-            self._used_up += resumed
+            self._used_up += len(resumed)
             learned.news.append(f"{self._used_up} older generators have been resumed")
 
     def _require_news(self) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import Any
 
+from mazurka.deadline import refuse_long
 from mazurka.errors import OptionError, suggest
 from mazurka.runtime.core.sites import shown_path
 from mazurka.search.resources import refuse_many
@@ -70,6 +71,8 @@ class ExploreOptions:
     """The most steps of an execution."""
     workers: int = 1
     """Processes that search together."""
+    isolate: bool = False
+    """Explore in a separate process, so that the test can end no other."""
     timeouts: str = ANY_TIME
     """When sleeps and timeouts may end: at any time, or only when nobody else can move."""
 
@@ -109,6 +112,8 @@ class ExploreOptions:
             raise OptionError(f"the time limit must be above 0 seconds, not {self.limit_seconds:g}")
         if not self.patience > 0:
             raise OptionError(f"patience must be above 0 seconds, not {self.patience:g}")
+        refuse_long("the time limit", self.limit_seconds)
+        refuse_long("patience", self.patience)
         if self.max_steps < 1:
             raise OptionError(f"max_steps must be 1 or more, not {self.max_steps}")
         if self.workers < 1:
@@ -118,6 +123,8 @@ class ExploreOptions:
             raise OptionError(f"several workers need the strategy algorithm2, not {self.strategy}")
         if self.workers > 1 and not hasattr(os, "fork"):
             raise OptionError("several workers need os.fork, which this system does not have")
+        if self.isolate and not hasattr(os, "fork"):
+            raise OptionError("isolate needs os.fork, which this system does not have")
 
     def _check_types(self) -> None:
         """A marker takes anything; say what is wrong by its name."""
@@ -129,7 +136,7 @@ class ExploreOptions:
             if not (value is None and optional) and type(value) is not int:
                 none = " or None" if optional else ""
                 raise OptionError(f"{name} must be a whole number{none}, not {value!r}")
-        for name in ("races", "virtual_time"):
+        for name in ("races", "virtual_time", "isolate"):
             value = getattr(self, name)
             if type(value) is not bool:
                 raise OptionError(f"{name} must be True or False, not {value!r}")

@@ -19,6 +19,7 @@ from types import CodeType
 from typing import Any, NoReturn, TypeAlias, TypeVar, cast
 
 from mazurka.runtime.core.host import ControlSettings
+from mazurka.runtime.core.insides import field_of
 from mazurka.runtime.core.names import adopt, next_name
 from mazurka.runtime.core.operations import Explain, Object, make_operation
 from mazurka.runtime.core.patches import Patches, original
@@ -79,7 +80,7 @@ class Primitive:
             if isinstance(model.kind, str) and model.kind not in self.words:
                 raise TypeError(f"no word for {model.__name__}, whose kind is {model.kind}")
         for kind in (kind for kind in self.classes if kind not in self.stand_ins):
-            if not kind.__dictoffset__:
+            if not field_of(kind, "__dictoffset__"):
                 raise TypeError(f"{kind.__name__} has no __dict__, in which a model could be kept")
             if not any(base in self.private for base in kind.__mro__):
                 raise TypeError(f"nothing is said of private attributes of {kind.__name__}")

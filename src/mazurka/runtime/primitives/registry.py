@@ -13,6 +13,7 @@ from typing import Any, Final
 from mazurka.errors import InternalError
 from mazurka.runtime import primitives as package
 from mazurka.runtime.core.host import ControlSettings
+from mazurka.runtime.core.insides import ancestors
 from mazurka.runtime.core.operations import explain_waits
 from mazurka.runtime.core.patches import Patches
 from mazurka.runtime.core.scheduler import Scheduler, session
@@ -102,7 +103,7 @@ def end_run(run: Scheduler) -> None:
 
 
 def _find(kind: type, name: str) -> tuple[type, Look] | None:
-    for base in kind.__mro__:
+    for base in ancestors(kind):
         look = _PRIVATE.get(base, {}).get(name)
         if look is not None:
             return base, look

@@ -15,13 +15,19 @@ from types import FrameType
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.sites import is_plumbing_file
 from mazurka.runtime.core.tasks import label_of
+from mazurka.runtime.sharing.outside import outside
 from mazurka.stateless.runs import Failed
 
+UNEXPLORED = "unexplored"
+"""The kind of a wait for an event loop, a socket or a pipe, whose order no search chooses."""
+LOOPS = (
+    "an event loop waits for the system, which no schedule contains: test the threads without"
+    " the loop, or the coroutines without threads"
+)
 ADVICE = (
     (
         ("asyncio",),
-        "an event loop waits for the system, which no schedule contains: test the threads without"
-        " the loop, or the coroutines without threads",
+        LOOPS,
     ),
     (
         ("multiprocessing", "subprocess.py", "concurrent/futures/process.py"),
@@ -90,17 +96,28 @@ def describe_blocked(run: Scheduler, waited: float, busy: bool) -> Failed:
         else "is blocked in a call that is not under control"
     )
     label = label_of(run.tasks, task.number)
+    advice = _give_advice(frames, busy)
     return Failed(
-        kind="uncontrolled",
+        kind=UNEXPLORED if _is_unexplored(run, advice, busy) else "uncontrolled",
         message=f"thread {label} {doing} for {waited:.1f} s{f': {line}' if line else ''}",
         thread=task.number,
         file=place[0] if place else None,
         line=place[1] if place else None,
         details=(
-            f"what to do: {_give_advice(frames, busy)}",
+            f"what to do: {advice}",
             *(f"{one.filename}:{one.lineno} in {one.name}" for one in frames),
         ),
     )
+
+
+def _is_unexplored(run: Scheduler, advice: str, busy: bool) -> bool:
+    """Tell whether a thread waits for an event loop, a socket or a pipe while another one could go
+    on, which may be what it waits for."""
+    is_other_able = any(
+        one is not None and number != run.running.number and (one.free or one.ready())
+        for number, one in enumerate(run.pending)
+    )
+    return is_other_able and not busy and (advice == LOOPS or outside.has_used(run.running.number))
 
 
 def _collect_frames(frame: FrameType | None) -> list[traceback.FrameSummary]:

@@ -21,7 +21,7 @@ import threading
 import warnings
 from _thread import get_ident
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Final, NamedTuple
 
@@ -62,8 +62,7 @@ def _read_directory() -> str | None:
 
 def _write_directory(path: str | None) -> None:
     if path is not None:
-        with suppress(OSError):
-            os.chdir(path)
+        os.chdir(path)
 
 
 def _read_environment() -> dict[Any, Any]:
@@ -85,12 +84,15 @@ _ENVIRONMENT: Final[Any] = os.environ
 def _write_filters(old: list[Any]) -> None:
     filters: Any = warnings.filters
     filters[:] = old
-    changed = getattr(warnings, "_filters_mutated", None) or getattr(
-        warnings, "_filters_mutated_lock_held", None
-    )
-    if changed is not None:
-        with suppress(RuntimeError):  # later versions want a lock, and notice by themselves
-            changed()
+    c_code: Any = sys.modules["_warnings"]
+    if hasattr(c_code, "_filters_mutated"):
+        c_code._filters_mutated()
+        return
+    c_code._acquire_lock()  # from Python 3.14 on
+    try:
+        c_code._filters_mutated_lock_held()
+    finally:
+        c_code._release_lock()
 
 
 def _write_hooks(old: tuple[Any, Any]) -> None:
@@ -128,8 +130,7 @@ def _read_locale() -> str:
 
 
 def _write_locale(old: str) -> None:
-    with suppress(locale.Error):
-        locale.setlocale(locale.LC_ALL, old)
+    locale.setlocale(locale.LC_ALL, old)
 
 
 def _read_decimals() -> tuple[Any, ...]:
@@ -159,7 +160,7 @@ _SETTINGS: Final[dict[str, Setting]] = {
     ),
     "threads' hooks": Setting(lambda: (threading.gettrace(), threading.getprofile()), _write_hooks),
     "depth": Setting(sys.getrecursionlimit, sys.setrecursionlimit, True),
-    "switches": Setting(sys.getswitchinterval, sys.setswitchinterval),
+    "interval of switches": Setting(sys.getswitchinterval, sys.setswitchinterval),
     "collector": Setting(gc.get_threshold, lambda old: gc.set_threshold(*old)),
     "stacks": Setting(threading.stack_size, threading.stack_size),
     "digits": Setting(sys.get_int_max_str_digits, sys.set_int_max_str_digits, True),
@@ -173,6 +174,15 @@ _RARELY: Final[dict[str, Setting]] = {
 }
 """What takes longer to look at, and is rarely changed."""
 _LOGGERS: Final = Setting(_read_loggers, _write_loggers, True)
+
+
+def _write(setting: Setting, first: Any) -> bool:
+    """Write a setting; tell whether it has its first value then."""
+    try:
+        setting.write(first)
+    except Exception:  # the system may refuse it: a folder is gone, or a name in the environment
+        return False
+    return bool(setting.read() == first)
 
 
 class ProcessState:
@@ -195,24 +205,28 @@ class ProcessState:
         """Whether a run has changed loggers, the mask of new files, or what else is looked at
         rarely."""
 
-    def put_back(self) -> None:
-        """Let the next run find what this one has found."""
-        firsts = self._first
+    def put_back(self) -> list[str]:
+        """Let the next run find what this one has found; return the settings of which that is
+        impossible."""
+        firsts, lost = self._first, []
         for name, look in self._looks_at:
             first = firsts[name]
-            if look() != first:
-                self._settings[name].write(first)
+            if look() != first and not _write(self._settings[name], first):
+                lost.append(name)
         self._runs += 1
         if self._looks or self._runs <= LOOKS:
-            self._put_rest_back()
+            lost += self._put_rest_back()
+        return [f"the process's {name}" for name in lost]
 
-    def _put_rest_back(self) -> None:
+    def _put_rest_back(self) -> list[str]:
+        lost = []
         if os.umask(self._mask) != self._mask:
             self._looks = True
         for name, setting in _RARELY.items():
             if setting.read() != self._rare[name]:
                 self._looks = True
-                setting.write(self._rare[name])
+                if not _write(setting, self._rare[name]):
+                    lost.append(name)
         now = _read_loggers()
         for one in now.keys() - self._loggers.keys():  # they stay: others may have them
             self._loggers[one] = _NEW_LOGGER
@@ -220,6 +234,7 @@ class ProcessState:
         if changed:
             self._looks = True
             _write_loggers(changed)
+        return lost
 
     @contextmanager
     def keep_changes(self) -> Iterator[None]:

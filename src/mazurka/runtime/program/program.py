@@ -29,12 +29,12 @@ from mazurka.runtime.core.operations import Object
 from mazurka.runtime.core.patches import Patches
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.tasks import Pool, Unwind, restore_hooks
-from mazurka.runtime.core.thread_locals import ThreadLocals
 from mazurka.runtime.primitives import registry
 from mazurka.runtime.program.existing import Takeover, is_strange
 from mazurka.runtime.program.process_state import ProcessState, hold_farewells
 from mazurka.runtime.program.watchdog import Interrupted, Watchdog
 from mazurka.runtime.sharing.locations import learned
+from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.older_files import older_files
 from mazurka.runtime.sharing.older_settings import older_settings
 from mazurka.runtime.sharing.older_whole import OlderWhole
@@ -70,9 +70,8 @@ class RealProgram:
     def __enter__(self) -> RealProgram:
         if session.current.program is not None:
             raise ControlError("an exploration is going on already; explorations cannot be nested")
-        own = ThreadLocals()
-        self.pool = Pool(lambda task: session.current.live(task), own)
-        self._watchdog = Watchdog(self.settings.patience, self.settings.pin, own)
+        self.pool = Pool(lambda task: session.current.live(task))
+        self._watchdog = Watchdog(self.settings.patience, self.settings.pin)
         self._watchdog.deadline = self.settings.deadline
         self._entered = True
         try:
@@ -122,6 +121,7 @@ class RealProgram:
         self.undo.undo()
         watchdog, self._watchdog = self._watchdog, None
         assert watchdog is not None
+        watchdog.close()
         threading._active.pop(watchdog.home.ident, None)  # type: ignore[attr-defined]
         if watchdog.lost:
             self.pool.abandon()
@@ -182,8 +182,8 @@ class RealProgram:
             watchdog.home.forget_locals()
             restore_hooks(trace, profile)
             self._tidy(run)
-            self.state.put_back()
-            older_files.put_back()
+            for name in (*older_files.put_back(), *self.state.put_back()):
+                unobserved.lose(name)
             older_settings.put_back()
 
     def _tidy(self, run: Scheduler) -> None:

@@ -35,9 +35,10 @@ from mazurka.runtime.core.failures import ControlError
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.sites import shown_path
 from mazurka.runtime.core.tasks import Unwind
-from mazurka.runtime.core.thread_locals import ThreadLocals
+from mazurka.runtime.core.thread_locals import forget_locals
 from mazurka.runtime.primitives import registry
 from mazurka.runtime.program.blocked import describe_blocked, is_importing
+from mazurka.runtime.program.lock_watch import IMPORTING, LOOKS, LockWatch
 from mazurka.stateless.runs import Abandon, Failed, OutOfTime
 
 _KEPT = "SemLock._cleanup"
@@ -89,15 +90,11 @@ def _look_up(module: str, name: str) -> Any:
 
 Result = TypeVar("Result")
 _now = time.perf_counter
-LOOKS = 4
-"""How often a thread must have been seen at the same point: the whole machine may have slept."""
 BUSY = 4
 """A thread that computes is given so many times longer, as long as others keep it from computing:
 its patience is one of processor time."""
 ENOUGH = 0.9
 """The part of the patience that a thread must have computed to count as one that only computes."""
-IMPORTING = 12
-"""How many times as much patience there is with a thread that imports a module."""
 COURTESY = 0.05
 """How long a run may take to its next point when the time limit is reached, in seconds."""
 ANSWER = 1.0
@@ -125,9 +122,8 @@ class Interrupted(BaseException):
 class Home:
     """The thread in which an exploration runs."""
 
-    def __init__(self, pin: bool, own: ThreadLocals) -> None:
+    def __init__(self, pin: bool) -> None:
         self._pin = pin
-        self._locals = own
         self._job: Callable[[], None] | None = None
         self._baton = allocate_lock()
         self._baton.acquire()
@@ -139,7 +135,7 @@ class Home:
     def _serve(self) -> None:
         active: dict[int, Any] = threading._active  # type: ignore[attr-defined]
         active[get_ident()] = self._caller  # the test sees the thread that called
-        self.forget_locals = self._locals.here()
+        self.forget_locals = forget_locals()
         if self._pin:
             _stay_on_one_core()
         try:
@@ -211,9 +207,9 @@ class Look:
 class Watchdog:
     """Runs calls at home and watches over them."""
 
-    def __init__(self, patience: float, pin: bool, own: ThreadLocals) -> None:
+    def __init__(self, patience: float, pin: bool) -> None:
         self._patience = patience
-        self.home = Home(pin, own)
+        self.home = Home(pin)
         self.lost = False
         """The home is stuck; nothing can be run there any more."""
         self.stopping = False
@@ -221,6 +217,7 @@ class Watchdog:
         """When runs end, by the clock of this module."""
         self._changing = allocate_lock()
         self._registrations = Registrations()
+        self._lock_watch = LockWatch(patience)
         self._surrendered: BaseException | None = None
 
     def call(self, function: Callable[[], Result]) -> Result:
@@ -234,8 +231,12 @@ class Watchdog:
             except BaseException as error:
                 errors.append(error)
 
+        self._beat()
         self.home.begin(job)
-        self._wait()
+        try:
+            self._wait()
+        finally:
+            self._lock_watch.rest()
         if errors:
             raise errors[0]
         return results[0]
@@ -247,6 +248,10 @@ class Watchdog:
         """Let what is still to be done take as long as it takes."""
         with self._changing:
             self.deadline = None
+
+    def close(self) -> None:
+        """End the watch of the interpreter lock when control of the program ends."""
+        self._lock_watch.close()
 
     def surrender(self, error: BaseException) -> None:
         """Let the caller go on: the thread at home, which calls this, cannot be ended."""
@@ -275,10 +280,16 @@ class Watchdog:
         if self._surrendered is not None:
             raise self._surrendered
 
+    def _beat(self) -> None:
+        """Tell the process that watches over the interpreter lock that this one runs."""
+        deadline = self.deadline
+        self._lock_watch.beat(None if deadline is None else deadline - _now())
+
     def _watch(self) -> None:
         seen: tuple[Scheduler, int] | None = None
         look = Look()
         while not self.home.done.acquire(timeout=self._until_next_look()):
+            self._beat()
             if self._end_late_run():
                 continue
             run = session.current

@@ -34,13 +34,15 @@ import weakref
 from _thread import get_ident
 from enum import Enum, auto
 from gc import get_referents
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
 from mazurka.runtime.core.class_versions import FIXED, is_same, version_of
 from mazurka.runtime.core.insides import (
     ancestors,
     attributes,
+    find_in_class,
+    has_in_class,
     module_of,
     names_in,
     names_in_class,
@@ -100,8 +102,8 @@ _SLOT: Final = 4
 _INSIDE: Final = 5
 """See `INSIDE`."""
 
-_sorts: dict[tuple[type, str], int] = {}
-"""By class and name: one of the constants above."""
+_sorts: dict[tuple[int, str], int] = {}
+"""By identity of a class and name: one of the constants above."""
 
 
 class Settled(Enum):
@@ -115,13 +117,15 @@ class Settled(Enum):
     """It has to be looked at each time."""
 
 
-settled: dict[tuple[type, str], Settled] = {}
-"""By class and name; made anew when another attribute is learned to move, or a class is exposed."""
+settled: dict[tuple[int, str], Settled] = {}
+"""By identity of a class and name; made anew when another attribute is learned to move, or a class
+is exposed."""
 
 
-_versions: dict[type, dict[type, int]] = {}
+_versions: dict[int, dict[int, tuple[type, int]]] = {}
 """By class of which something is kept here: the classes on which that depends, and the versions
-that these had."""
+that these had.  Keys are identities here and below, since `__hash__` and `__eq__` of a metaclass
+may be code of the program; these entries keep the classes alive."""
 _moving = 0
 """How many attributes were known to move when the run began."""
 
@@ -138,7 +142,7 @@ def forget_classes() -> None:
         settled.clear()
     changed = []
     for kind, versions in _versions.items():
-        for one, version in versions.items():
+        for one, version in versions.values():
             if version != FIXED and not is_same(one, version):
                 changed.append(kind)
                 break
@@ -165,11 +169,11 @@ def _forget_sorts() -> None:
 
 def depend_on(kind: type, sort: type | None = None) -> None:
     """Note that something is about to be kept about a class, and the type of what it has."""
-    versions = _versions.get(kind)
+    versions = _versions.get(id(kind))
     if versions is None:
-        versions = _versions[kind] = {kind: version_of(kind)}
-    if sort is not None and sort not in versions:
-        versions[sort] = version_of(sort)
+        versions = _versions[id(kind)] = {id(kind): (kind, version_of(kind))}
+    if sort is not None and id(sort) not in versions:
+        versions[id(sort)] = sort, version_of(sort)
 
 
 def variable_of(thing: Any, name: str) -> str:
@@ -182,8 +186,8 @@ def settle_class(kind: type, name: str) -> Settled:
     """Find what accesses to an attribute come to, where C code does not look it up itself."""
     if name in PROPERTIES_OF_THREADS and issubclass(kind, threading.Thread):
         return Settled.OPEN
-    is_special = kind is FunctionType or issubclass(kind, (type, ModuleType))
-    if is_special or name in _LINKS or isinstance(kind.__getattribute__, FunctionType):
+    is_special = kind is FunctionType or kind is MethodType or issubclass(kind, (type, ModuleType))
+    if is_special or name in _LINKS or asks_first(kind):
         return Settled.OPEN
     if learned.moving and (name in learned.moving or _is_exposed(kind) or changing.among(kind)):
         return Settled.OPEN
@@ -196,9 +200,9 @@ def settle_class(kind: type, name: str) -> Settled:
 
 
 def _sort(kind: type, name: str) -> int:
-    found = _sorts.get((kind, name))
+    found = _sorts.get((id(kind), name))
     if found is None:
-        found = _sorts[kind, name] = _find_sort(kind, name)
+        found = _sorts[id(kind), name] = _find_sort(kind, name)
     return found
 
 
@@ -210,8 +214,8 @@ def _find_sort(kind: type, name: str) -> int:
         return _INSIDE
     if issubclass(kind, threading.Thread) and name in PROPERTIES_OF_THREADS.values():
         return _SLOT  # properties of the library's around variables
-    for base in kind.__mro__:
-        value = base.__dict__.get(name, _MISSING)
+    for base in ancestors(kind):
+        value = names_in_class(base).get(name, _MISSING)
         if value is _MISSING:
             continue
         sort = type(value)
@@ -220,7 +224,7 @@ def _find_sort(kind: type, name: str) -> int:
             return _SLOT
         if sort is types.GetSetDescriptorType and _is_kept_by_c(kind, name):
             return _SLOT
-        if hasattr(sort, "__set__") or hasattr(sort, "__delete__"):
+        if has_in_class(sort, "__set__") or has_in_class(sort, "__delete__"):
             return _COMPUTE
         return _CALL if issubclass(sort, _SETTLED) else _DATA
     return _OWN
@@ -228,14 +232,14 @@ def _find_sort(kind: type, name: str) -> int:
 
 ACCESSORS: Final = {"__get__": "fget", "__set__": "fset", "__delete__": "fdel"}
 """By the method that the interpreter calls: what a property calls then."""
-_accessors: dict[tuple[type, str, str], Any] = {}
-"""By class, name and part of a property: what is called, if that is C code."""
+_accessors: dict[tuple[int, str, str], Any] = {}
+"""By identity of a class, name and part of a property: what is called, if that is C code."""
 
 
 def accessor_in_c(kind: type, name: str, part: str) -> Any:
     """Find the callable of C code by which a property reads an attribute, or writes it (`part`);
     None if there is none: code in Python shows what it does."""
-    key = kind, name, part
+    key = id(kind), name, part
     if key not in _accessors:
         depend_on(kind)
         found = next(
@@ -247,10 +251,20 @@ def accessor_in_c(kind: type, name: str, part: str) -> Any:
     return _accessors[key]
 
 
-def note_property(thing: property) -> None:
-    """Name a call that gives other functions to a property: nobody sees who reads these."""
+def note_initialized(thing: Any) -> None:
+    """Name a call that gives other functions to a property, a static or a class method: reads of
+    these are not seen."""
     if not now.alone:
-        unobserved.note_code("property.__init__", "nobody sees which accesses come before it")
+        name = f"{type(thing).__qualname__}.__init__"
+        unobserved.note_code(name, "nobody sees which accesses come before it")
+
+
+def show_module(module: ModuleType) -> None:
+    """Note that C code writes variables of a module: its name, text and loader."""
+    expose(module)
+    if not now.alone:
+        reason = "nobody sees which accesses come before it"
+        unobserved.note_code(f"{names_in(module).get('__name__')}.__init__", reason)
 
 
 def _is_in_slot(kind: type, name: str) -> bool:
@@ -273,7 +287,7 @@ _CALLED_WITH: Final = ("__code__", "__defaults__", "__kwdefaults__")
 """Attributes of a function that each of its calls reads, without showing it."""
 
 
-_by_c: dict[tuple[type, str], bool] = {}
+_by_c: dict[tuple[int, str], bool] = {}
 
 
 def is_computed_by_c(kind: type, name: str) -> bool:
@@ -281,9 +295,9 @@ def is_computed_by_c(kind: type, name: str) -> bool:
 
     Functions, wrappers of functions and fields (`wrappers.is_field`) store nothing.
     """
-    found = _by_c.get((kind, name))
+    found = _by_c.get((id(kind), name))
     if found is None:
-        found = _by_c[kind, name] = _find_by_c(kind, name)
+        found = _by_c[id(kind), name] = _find_by_c(kind, name)
     return found
 
 
@@ -318,12 +332,17 @@ def is_entry(thing: Any, name: str) -> bool:
     return not issubclass(kind, type) and _sort(kind, name) in (_OWN, _DATA, _CALL)
 
 
+def asks_first(kind: type) -> bool:
+    """Tell whether code of the program is asked for each attribute of objects of a class."""
+    return type(find_in_class(kind, "__getattribute__")) is FunctionType
+
+
 def home_of(thing: Any, name: str) -> Any:
     """Find the object whose location a read of an attribute touches; or NOWHERE, or INSIDE.
 
     Returns a tuple of objects where each of them may have the attribute.
     """
-    if isinstance(type(thing).__getattribute__, types.FunctionType):
+    if asks_first(type(thing)):
         return NOWHERE  # its code says what is found, and is watched
     return home_found(thing, name)
 
@@ -331,8 +350,10 @@ def home_of(thing: Any, name: str) -> Any:
 def home_found(thing: Any, name: str) -> Any:
     """Find the same for a read by C code, `object.__getattribute__`, whatever the class has."""
     kind = type(thing)
+    if name == "__class__" and issubclass(kind, (type, ModuleType)):
+        return (thing,) if name in learned.moving else NOWHERE
     if kind is types.ModuleType:
-        value = thing.__dict__.get(name, _MISSING)
+        value = names_in(thing).get(name, _MISSING)
         settled = issubclass(type(value), _SETTLED) and name not in learned.moving
         return NOWHERE if settled else thing
     if issubclass(kind, type):
@@ -351,7 +372,7 @@ def home_found(thing: Any, name: str) -> Any:
 
 
 def _changeable_bases(kind: type) -> list[type]:
-    return [base for base in kind.__mro__ or () if is_made(base)]
+    return [base for base in ancestors(kind) if is_made(base)]
 
 
 def _bases_behind(thing: super) -> tuple[type, ...]:
@@ -370,15 +391,15 @@ def _home_in_class(thing: type, name: str) -> Any:
         return (*_changeable_bases(thing), *_changeable_bases(type(thing))) or NOWHERE
     if _is_computed_in_class(thing, name):
         return NOWHERE
-    for base in thing.__mro__ or ():
-        value = base.__dict__.get(name, _MISSING)
+    for base in ancestors(thing):
+        value = names_in_class(base).get(name, _MISSING)
         if value is not _MISSING:
             return (
                 NOWHERE
                 if issubclass(type(value), (*_SETTLED, types.MemberDescriptorType))
                 else thing
             )
-    return NOWHERE if hasattr(type(thing), name) else thing
+    return NOWHERE if has_in_class(type(thing), name) else thing
 
 
 def _is_computed_in_class(thing: type, name: str) -> bool:
@@ -390,7 +411,7 @@ def home_of_store(thing: Any, name: str) -> Any:
     """Find the object whose location a write of an attribute touches; or NOWHERE."""
     kind = type(thing)
     if kind is types.ModuleType:
-        is_settled = issubclass(type(thing.__dict__.get(name)), _SETTLED)
+        is_settled = issubclass(type(names_in(thing).get(name)), _SETTLED)
         if is_settled:
             _learn_moving(name)
         if not now.alone and (thing is builtins or (is_settled and _reads_by_name(thing))):
@@ -433,21 +454,21 @@ def _learn_moving(name: str) -> None:
 
 # -- attributes that are reached through dictionaries --------------------------------------------
 
-_exposed: dict[Any, bool] = {}
-"""By class or module: whether it is exposed."""
+_exposed: dict[int, tuple[Any, bool]] = {}
+"""By identity of a class or module: it, and whether it is exposed."""
 
 
 def _label(holder: Any) -> str:
     if type(holder) is ModuleType:
         return f"variables of {holder.__name__}"
-    return f"attributes of {holder.__module__}.{holder.__qualname__}"
+    return f"attributes of {module_of(holder)}.{qualified_name(holder)}"
 
 
 def _is_exposed(holder: Any) -> bool:
-    found = _exposed.get(holder)
+    found = _exposed.get(id(holder))
     if found is None:
-        found = _exposed[holder] = _label(holder) in learned.moving
-    return found
+        found = _exposed[id(holder)] = holder, _label(holder) in learned.moving
+    return found[1]
 
 
 def expose(thing: Any) -> None:
@@ -462,7 +483,7 @@ def expose(thing: Any) -> None:
         label = _label(holder)
         learned.moving.add(label)
         learned.news.append(label)
-        _exposed[holder] = True
+        _exposed[id(holder)] = holder, True
         settled.clear()
     space_of(thing)
 
@@ -486,15 +507,15 @@ def space_of(thing: Any) -> dict[str, Any] | None:
     return space
 
 
-_shown: dict[type, bool] = {}
-"""By class: whether the program asks for its dictionary."""
+_shown: dict[int, tuple[type, bool]] = {}
+"""By identity of a class: it, and whether the program asks for its dictionary."""
 
 
 def _is_shown(kind: type) -> bool:
-    found = _shown.get(kind)
+    found = _shown.get(id(kind))
     if found is None:
-        found = _shown[kind] = _label_of_shown(kind) in learned.moving
-    return found
+        found = _shown[id(kind)] = kind, _label_of_shown(kind) in learned.moving
+    return found[1]
 
 
 def _label_of_shown(kind: type) -> str:
@@ -508,7 +529,7 @@ def _show_class(kind: type) -> None:
             label = _label_of_shown(kind)
             learned.moving.add(label)
             learned.news.append(label)
-            _shown[kind] = True
+            _shown[id(kind)] = kind, True
         class_space(kind)
 
 
@@ -569,8 +590,8 @@ def is_computed_store(thing: Any, how: How) -> bool:
     """Tell whether Python code stores or deletes the attributes of an object; that code shows its
     accesses."""
     kind = type(thing)
-    method = kind.__delattr__ if how is How.REMOVE else kind.__setattr__
-    return isinstance(method, FunctionType)
+    method = "__delattr__" if how is How.REMOVE else "__setattr__"
+    return type(find_in_class(kind, method)) is FunctionType
 
 
 def show_space(space: dict[str, Any], module: ModuleType) -> dict[str, Any]:
@@ -580,26 +601,38 @@ def show_space(space: dict[str, Any], module: ModuleType) -> dict[str, Any]:
     return space
 
 
-def note_replaced(name: str) -> None:
-    """Note an assignment to `__dict__` or `__class__`; not all can see the former who depend on
-    it, so it is named."""
-    if not now.alone:
-        if name == "__dict__":
+def note_replaced(thing: Any, name: str) -> None:
+    """Note an assignment to `__dict__` or `__class__`.  Which entries an attribute is depends on
+    the former: where another thread may have used the object, nothing is proved."""
+    if now.alone:
+        return
+    if name == "__dict__":
+        seen = see(thing)
+        if seen.maker == now.thread and not seen.met:
             unobserved.note(f"assignment to {name}")
-        _learn_moving(name)
+        else:
+            unobserved.note_code(
+                f"assignment to {name}", "nobody sees which accesses come before it"
+            )
+    _learn_moving(name)
 
 
-_kept: dict[tuple[type, str], types.GetSetDescriptorType | None] = {}
-"""By class and name: what reads and writes an attribute that C code keeps; None for others."""
+_kept: dict[tuple[int, str], types.GetSetDescriptorType | None] = {}
+"""By identity of a class and name: what reads and writes an attribute that C code keeps; None for
+others."""
 _FOUND: Final[tuple[dict[Any, Any], ...]] = (_sorts, _by_c, _kept, _accessors, settled)
 """All that is kept by class and name."""
 
 
 def note_assigned(thing: Any, name: str) -> None:
     """Note an assignment to an attribute that C code keeps, if the object is older than the run."""
-    key = type(thing), name
+    if name == "__annotations__" and issubclass(type(thing), (type, ModuleType)):
+        see(thing)
+        older_state.show_whole(thing)  # they are in the namespace, and reading would make them
+        return
+    key = id(type(thing)), name
     if key not in _kept:
-        _kept[key] = _find_kept(*key)
+        _kept[key] = _find_kept(type(thing), name)
     kept = _kept[key]
     if kept is not None:
         see(thing)

@@ -20,6 +20,7 @@ from types import FunctionType, GeneratorType
 from typing import Any, Final
 from weakref import ref
 
+from mazurka.runtime.core.insides import find_in_class, has_in_class
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python import opaque
@@ -114,38 +115,38 @@ def advance(items: Any, site: int) -> Any:
 class Stepped:
     """Stands for an iterable that is given to C code, and shows each of its steps."""
 
-    __slots__ = ("_items", "_site", "_turns")
+    __slots__ = ("_site", "_turns", "items")
 
     def __init__(self, items: Any, site: int, turns: Turns | None = None) -> None:
         """`turns` are the operations of the C code, if it touches anything else."""
-        self._items = items
+        self.items = items
         self._site = site
         self._turns = turns
 
     def within(self, turns: Turns) -> Stepped:
         """Return the same for C code with such operations."""
-        return Stepped(self._items, self._site, turns)
+        return Stepped(self.items, self._site, turns)
 
     def __iter__(self) -> Stepped:
-        if not is_iterator(self._items):
+        if not is_iterator(self.items):
             turns = self._turns
-            self._items = iter(self._items) if turns is None else turns.aside(iter, self._items)
+            self.items = iter(self.items) if turns is None else turns.aside(iter, self.items)
         return self
 
     def __next__(self) -> Any:
         if self._turns is None:
-            return advance(self._items, self._site)
-        return self._turns.step(self._items, self._site)
+            return advance(self.items, self._site)
+        return self._turns.step(self.items, self._site)
 
     def __repr__(self) -> str:
-        return repr(self._items)
+        return repr(self.items)
 
     def __eq__(self, other: object) -> bool:
-        same: object = other._items if isinstance(other, Stepped) else other
-        return bool(self._items == same)
+        same: object = other.items if isinstance(other, Stepped) else other
+        return bool(self.items == same)
 
     def __hash__(self) -> int:
-        return hash(self._items)
+        return hash(self.items)
 
 
 class Delegated(Stepped):
@@ -154,13 +155,13 @@ class Delegated(Stepped):
     __slots__ = ()
 
     def send(self, value: Any) -> Any:
-        return perform_step(self._items.send, self._site, self._items, value)
+        return perform_step(self.items.send, self._site, self.items, value)
 
     def throw(self, *error: Any) -> Any:
-        return perform_step(self._items.throw, self._site, self._items, *error)
+        return perform_step(self.items.throw, self._site, self.items, *error)
 
     def close(self) -> None:
-        perform_step(self._items.close, self._site, self._items)
+        perform_step(self.items.close, self._site, self.items)
 
 
 def note_user(place: str, before: int | None) -> int | None:
@@ -187,7 +188,7 @@ def runs_code(value: Any) -> bool:
     kind = type(value)
     if kind is GeneratorType:
         return True
-    return kind not in PLAIN and type(getattr(kind, "__iter__", None)) is FunctionType
+    return kind not in PLAIN and type(find_in_class(kind, "__iter__")) is FunctionType
 
 
 # -- going through values ------------------------------------------------------------------------
@@ -219,7 +220,7 @@ def step_through(value: Any, site: int) -> Any:
         return perform(part_of_opaque(value), site, itself, value)
     if is_gone_through_by_c(kind):
         return operate(value, site, list, value)
-    if runs_code(value) and not hasattr(kind, "__next__"):
+    if runs_code(value) and not has_in_class(kind, "__next__"):
         items = iter(value)
         return items if getrefcount(items) <= LONE_INSIDE else step_through(items, site)
     return value
@@ -233,7 +234,7 @@ def delegate_to(value: Any, site: int) -> Any:
     """Prepare a value that is no container for `yield from`, where others may have it."""
     if type(value) is GeneratorType:
         return Delegated(value, site)
-    if runs_code(value) and not hasattr(type(value), "__next__"):
+    if runs_code(value) and not has_in_class(type(value), "__next__"):
         items = iter(value)
         return items if getrefcount(items) <= LONE_INSIDE else delegate_to(items, site)
     if is_iterator(value):
@@ -246,7 +247,9 @@ def search_through(value: Any, site: int) -> Any:
     kind = type(value)
     if is_iterator(value):
         return Stepped(value, site)
-    if runs_code(value) and not (hasattr(kind, "__contains__") or hasattr(kind, "__next__")):
+    if runs_code(value) and not (
+        has_in_class(kind, "__contains__") or has_in_class(kind, "__next__")
+    ):
         return step_through(value, site)
     return value
 
@@ -311,4 +314,4 @@ def perform_steps(
 def _is_source(value: Any) -> bool:
     """Tell whether a value is an iterable, and neither a container nor a mapping."""
     kind = type(value)
-    return family_of(kind) is None and not hasattr(kind, "keys")
+    return family_of(kind) is None and not has_in_class(kind, "keys")

@@ -24,7 +24,13 @@ from types import FunctionType, MethodType, MethodWrapperType, WrapperDescriptor
 from typing import Any, Final, TypeAlias, TypeVar
 from weakref import ref
 
-from mazurka.runtime.core.insides import ancestors, names_in_class
+from mazurka.runtime.core.insides import (
+    ancestors,
+    find_in_class,
+    function_in,
+    module_of,
+    names_in_class,
+)
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import MARK, is_own_file
@@ -41,6 +47,7 @@ from mazurka.runtime.python.catalogue import (
 )
 from mazurka.runtime.python.classes import changing, read_classes
 from mazurka.runtime.python.containers import family_of
+from mazurka.runtime.python.places.outside import is_task, make_task
 from mazurka.runtime.python.rewriter import at_present
 from mazurka.runtime.sharing.exempt import looks_into_arguments
 from mazurka.runtime.sharing.locations import CHANGING_PARTIALS, learned, progress
@@ -218,7 +225,7 @@ def _choose(function: Any, kind: type, site: int) -> Any:
 
 def _is_reference(kind: type) -> bool:
     """Tell whether C code gives the objects of weak references of a type."""
-    return issubclass(kind, ref) and kind.__call__ is ref.__call__
+    return issubclass(kind, ref) and find_in_class(kind, "__call__") is ref.__call__
 
 
 _callable: dict[type, bool] = {}
@@ -238,10 +245,11 @@ def calls_in_c(kind: type) -> bool:
 def _call_class(kind: type, site: int) -> Any:
     if kind not in unobserved.kinds:
         unobserved.called(kind)
-    if PACKAGES.get(kind.__module__) is CallEffect.CALLS_BACK:
+    if PACKAGES.get(module_of(kind)) is CallEffect.CALLS_BACK:
         return partial(call_back, kind, site)
     performer = _constructor(kind)
-    return kind if performer is leave else partial(performer, kind, site)
+    called = kind if performer is leave else partial(performer, kind, site)
+    return partial(make_task, called) if is_task(kind) else called
 
 
 def _call_stranger(function: Any, inner: FunctionType, site: int) -> Any:
@@ -331,12 +339,16 @@ def _constructor(kind: type) -> Performer:
 
 def _constructor_effect(kind: type) -> CallEffect | None:
     """Tell what C code does to the arguments of a class; None if it takes none."""
-    own: Any = (kind.__init__, kind.__new__, type(kind).__call__)  # type: ignore[misc]
+    own = [
+        find_in_class(*one)
+        for one in ((kind, "__init__"), (kind, "__new__"), (type(kind), "__call__"))
+    ]
+    own = [function_in(one) if type(one) is staticmethod else one for one in own]
     if any(type(function) is FunctionType for function in own):
         return None  # its code is watched
     if family_of(kind) in catalogue.CONTAINERS or issubclass(kind, (tuple, frozenset)):
         return CallEffect.READS
-    is_plain = own[:2] == (object.__init__, object.__new__)
+    is_plain = own[:2] == [object.__init__, object.__new__]
     if is_plain or issubclass(kind, (BaseException, type)):
         return None
     return CallEffect.TOUCHES_ALL

@@ -34,6 +34,7 @@ import os
 import pickle
 import queue
 import random
+import select
 import sys
 import threading
 import traceback
@@ -46,7 +47,7 @@ from contextvars import Context, ContextVar
 from enum import Enum, auto
 from typing import Any, Final, TypeAlias
 
-from mazurka.runtime.core.insides import module_of
+from mazurka.runtime.core.insides import field_of, has_in_class, module_of
 from mazurka.runtime.primitives.lock import Lock, RLock
 from mazurka.runtime.primitives.queue import SimpleQueue
 from mazurka.runtime.python.places.file_functions import (
@@ -67,7 +68,7 @@ _HEAP: Final = 1 << 9
 
 def is_made(kind: type) -> bool:
     """Tell whether a class has been made at run time, as by a `class` statement."""
-    return bool(kind.__flags__ & _HEAP)
+    return bool(field_of(kind, "__flags__") & _HEAP)
 
 
 OF_CLASS: Final[type] = type(array.array("b").extend)
@@ -104,7 +105,9 @@ _NO_VALUES: Final = frozenset({"Context", "SimpleNamespace", "reader", "writer"}
 
 def is_value(kind: type) -> bool:
     """Tell whether objects of a type never change, or are watched by other means."""
-    return kind in PLAIN or (module_of(kind) in _VALUE_MODULES and kind.__name__ not in _NO_VALUES)
+    return kind in PLAIN or (
+        module_of(kind) in _VALUE_MODULES and field_of(kind, "__name__") not in _NO_VALUES
+    )
 
 
 LISTS: Final = (list, deque, bytearray, array.array)
@@ -273,6 +276,7 @@ class CallEffect(Enum):
     OPENS_FILE = auto()
     LOCKS_FILE = auto()
     OPENS_DATABASE = auto()
+    WAITS_FOR_EVENTS = auto()
     MAPS_FILE = auto()
     USES_SETTING = auto()
     """It reads or changes what the process has once (`settings`)."""
@@ -384,6 +388,7 @@ ROWS: Final[tuple[tuple[CallEffect, tuple[Any, ...]], ...]] = (
     (CallEffect.LOCKS_FILE, LOCKING),
     (CallEffect.OPENS_DATABASE, DATABASES[:2]),
     (CallEffect.MAPS_FILE, MAPS),
+    (CallEffect.WAITS_FOR_EVENTS, (select.select,)),
     (CallEffect.USES_SETTING, tuple(SETTINGS)),
     (CallEffect.MAKES_VIEW, (memoryview,)),
     (CallEffect.HINTS_LENGTH, (operator.length_hint,)),
@@ -458,10 +463,13 @@ def sources_of(function: Any, arguments: tuple[Any, ...]) -> slice:
     """Tell which of its arguments a C function goes through; others are numbers or are kept."""
     if function in _SOURCES:
         asked = _FIRST_ASKED.get(function, ())
-        if asked and any(hasattr(type(value), name) for name in asked for value in arguments[:1]):
+        if asked and any(
+            has_in_class(type(value), name) for name in asked for value in arguments[:1]
+        ):
             return NONE
         return _SOURCES[function]
-    return sources_of_method(getattr(function, "__name__", ""))
+    is_class = issubclass(type(function), type)
+    return NONE if is_class else sources_of_method(getattr(function, "__name__", ""))
 
 
 def sources_of_method(name: str) -> slice:

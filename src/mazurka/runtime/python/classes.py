@@ -20,7 +20,7 @@ from __future__ import annotations
 from _thread import get_ident
 from typing import Any, Final
 
-from mazurka.runtime.core.insides import ancestors, module_of, qualified_name
+from mazurka.runtime.core.insides import ancestors, field_of, module_of, qualified_name
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import AccessSite, number_of
@@ -28,6 +28,7 @@ from mazurka.runtime.python.catalogue import METHODS, PLAIN, is_made
 from mazurka.runtime.python.containers import Part, family, perform, perform_all, use_at_end
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import learned
+from mazurka.runtime.sharing.monitoring import unobserved
 
 _LABEL: Final = "the class of objects of the type"
 _SUBCLASSES: Final = "the subclasses of classes"
@@ -115,6 +116,9 @@ def parts_of_assignment(thing: Any, name: str) -> list[Part]:
     kind = thing if is_class else type(thing)
     if not now.alone and is_made(kind):
         changing.learn(kind)
+    elif not now.alone and not is_class:
+        reason = "nobody sees who depends on the class of a module"
+        unobserved.note_code("assignment to __class__", reason)
     return [(thing, None if is_class else _built_on(thing), How.CHANGE, None)]
 
 
@@ -139,5 +143,5 @@ def note_made(kind: Any) -> None:
     """Note that the running thread has made a class."""
     if _SUBCLASSES not in learned.moving or now.alone or session.current.ident != get_ident():
         return
-    for base in kind.__bases__ if issubclass(type(kind), type) else ():
+    for base in field_of(kind, "__bases__") if issubclass(type(kind), type) else ():
         use_at_end(base, _MADE, written=True)

@@ -17,6 +17,13 @@ from enum import Enum
 from types import FunctionType
 from typing import Any, Final, TypeAlias
 
+from mazurka.runtime.core.insides import (
+    ancestors,
+    field_of,
+    find_in_class,
+    module_of,
+    qualified_name,
+)
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.operations import present
 from mazurka.runtime.core.scheduler import session
@@ -41,7 +48,7 @@ def family_of(kind: type) -> Family:
     """Find the built-in container type on which a type is built."""
     found = known_family(kind, UNKNOWN)
     if found is UNKNOWN:
-        bases = (base for base in kind.__mro__ or () if base in CONTAINERS or base in VIEWS)
+        bases = (base for base in ancestors(kind) if base in CONTAINERS or base in VIEWS)
         found = families[kind] = next(bases, None)
     family: Family = found
     return family
@@ -49,7 +56,7 @@ def family_of(kind: type) -> Family:
 
 def is_built_in(kind: type, method: str) -> bool:
     """Tell whether a container type has a method from C code, and no Python code for it."""
-    return not isinstance(getattr(kind, method, None), FunctionType)
+    return not isinstance(find_in_class(kind, method), FunctionType)
 
 
 def family(value: Any) -> Family:
@@ -92,7 +99,7 @@ def behind(view: Any) -> Any:
         return found
     if issubclass(type(found), C_DATA):
         return root_in_memory(found)
-    if type(found).__module__ != "_io":
+    if module_of(type(found)) != "_io":
         return found
     inner = [one for one in gc.get_referents(found) if one is not type(found)]
     return inner[0] if inner else found  # a `BytesIO` shows its buffer by another object
@@ -134,9 +141,9 @@ def token_of(key: Any) -> Token:
     if kind is tuple:
         parts = tuple(token_of(part) for part in key)
         return None if None in parts else ("tuple", *parts)
-    equality: Any = kind.__eq__
-    if isinstance(key, Enum) and equality is object.__eq__:
-        return ("enum", kind.__module__, kind.__qualname__, key.name)
+    equality: Any = find_in_class(kind, "__eq__")
+    if issubclass(kind, Enum) and equality is object.__eq__:
+        return ("enum", module_of(kind), qualified_name(kind), key.name)
     return None
 
 
@@ -311,7 +318,7 @@ def _prepare(part: Part, seen: Seen, site: int) -> PendingAccess:
         keys = None if seen.vague else keys_of(container, family)
         structure = accesses.Structure(f"{seen.name}[]", keys)
         structure.keyed = family is not set
-        structure.origin = seen.origin or f"{type(container).__name__} {seen.name}"
+        structure.origin = seen.origin or f"{field_of(type(container), '__name__')} {seen.name}"
         seen.whole.shared = structure
     token: Token = None
     if how in _ANY_KEY:

@@ -41,7 +41,9 @@ from mazurka.runtime.core.insides import (
     attributes,
     elements,
     entries,
+    find_in_class,
     is_of_c,
+    module_of,
     names_in_class,
     slots,
 )
@@ -146,7 +148,7 @@ def _keeps_attributes(kind: type) -> bool:
         hidden = hides_state(kind) and not issubclass(kind, COMPUTED)
         hidden = hidden and not is_wrapper(kind) and not looks_up_in_c(kind)
         found = _keeping[kind] = hidden and any(
-            is_of_c(base) and base.__module__ != "_io" for base in bases
+            is_of_c(base) and module_of(base) != "_io" for base in bases
         )
     return found
 
@@ -300,7 +302,7 @@ def perform_deep(
 
 def finds_items(thing: Any) -> bool:
     """Tell whether code of the program gives C code what it reads as an element of an object."""
-    return type(getattr(type(thing), "__getitem__", None)) is FunctionType
+    return type(find_in_class(type(thing), "__getitem__")) is FunctionType
 
 
 def perform_reach(
@@ -416,7 +418,7 @@ def take_apart(function: Any, site: int, /, *arguments: Any) -> Any:
     kind = type(thing)
     names = [name for name, _ in slots(kind)]
     parts = ("__reduce__", "__getstate__")
-    if any(type(getattr(kind, part, None)) is FunctionType for part in parts):
+    if any(type(find_in_class(kind, part)) is FunctionType for part in parts):
         return function(*arguments)  # its own code says what is read, and is watched
 
     def asked(value: Any) -> Sequence[str]:

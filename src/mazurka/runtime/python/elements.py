@@ -26,6 +26,7 @@ from itertools import (
 from types import GeneratorType
 from typing import Any, Final
 
+from mazurka.runtime.core.insides import has_in_class
 from mazurka.runtime.python.callbacks import Stepped, itself
 from mazurka.runtime.python.calls import handle
 from mazurka.runtime.python.catalogue import SIMPLE
@@ -52,7 +53,7 @@ _WHOLE: Final = (tuple, frozenset, range, str, bytes)
 def is_gone_through(values: Any) -> bool:
     """Tell whether C code searches values that come one by one: a generator, an iterator."""
     kind = type(values)
-    return hasattr(kind, "__next__") and not hasattr(kind, "__contains__")
+    return has_in_class(kind, "__next__") and not has_in_class(kind, "__contains__")
 
 
 def come_one_by_one(function: Any, values: Any, site: int, *others: Any) -> Iterator[Any]:

@@ -111,6 +111,8 @@ class Events:
     """(name, site): a global variable as one of several targets."""
     show_globals = frames.show_globals
     """(space): `globals()` has given a namespace, through which variables can be reached."""
+    hide_names = frames.hide_names
+    """(found): `locals()` or `dir()` in a function has told its names."""
     read_name = frames.read_name
     """(name, site): a name outside of functions, local or else global, is about to be read."""
     write_name = frames.write_name

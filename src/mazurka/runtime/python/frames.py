@@ -12,8 +12,9 @@ from _thread import get_ident
 from types import CellType, ModuleType
 from typing import Any
 
-from mazurka.runtime.core.insides import names_in
+from mazurka.runtime.core.insides import names_in, names_in_class
 from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.core.sites import PREFIX
 from mazurka.runtime.python import variables
 from mazurka.runtime.python.attributes import show_space
 from mazurka.runtime.python.callbacks import itself
@@ -133,6 +134,18 @@ def show_globals(space: dict[str, Any]) -> dict[str, Any]:
     return space if module is None else show_space(space, module)
 
 
+def hide_names(found: Any) -> Any:
+    """Take the names out of `locals()` or `dir()` that only rewritten code has."""
+    if type(found) not in (dict, list):
+        return found  # the program has functions of these names
+    for name in [one for one in found if type(one) is str and one.startswith(PREFIX)]:
+        if type(found) is list:
+            found.remove(name)
+        else:
+            del found[name]
+    return found
+
+
 # -- closure cells -------------------------------------------------------------------------------
 
 
@@ -159,7 +172,7 @@ def _touch_cell(cell: CellType, name: str, site: int, written: bool) -> None:
 
 def receive_from_call(value: Any) -> Any:
     """Let a result be named by its creator; rewrite methods that `dataclasses` has made."""
-    if issubclass(type(value), type) and "__dataclass_fields__" in vars(value):
+    if issubclass(type(value), type) and "__dataclass_fields__" in names_in_class(value):
         at_present.rewriter.observe_methods(value)
     return receive(value)
 

@@ -33,11 +33,22 @@ from types import (
 from typing import Any, Final, TypeAlias
 from weakref import ref
 
-from mazurka.runtime.core.insides import ancestors, is_of_c, names_in_class
+from mazurka.runtime.core.insides import (
+    ancestors,
+    find_in_class,
+    is_of_c,
+    module_of,
+    names_in_class,
+)
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python import catalogue, methods, opaque, reflection, special_methods
-from mazurka.runtime.python.attributes import COMPUTED, parts_of_names
+from mazurka.runtime.python.attributes import (
+    COMPUTED,
+    note_initialized,
+    parts_of_names,
+    show_module,
+)
 from mazurka.runtime.python.callbacks import (
     itself,
     perform_steps,
@@ -103,12 +114,14 @@ from mazurka.runtime.python.opaque import (
 )
 from mazurka.runtime.python.places.file_functions import DATABASES, LASTING
 from mazurka.runtime.python.places.files import FILES, open_file_of
+from mazurka.runtime.python.places.outside import POLLERS, wait_for_events
 from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.python.rewriter import at_present
 from mazurka.runtime.python.wrappers import is_wrapper, use_wrapper
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import progress
 from mazurka.runtime.sharing.monitoring import unobserved
+from mazurka.runtime.sharing.names import names
 
 _Arguments: TypeAlias = tuple[Any, ...]
 _Named: TypeAlias = dict[str, Any]
@@ -279,6 +292,12 @@ _REDUCERS: Final = (copyreg.dispatch_table, vars(copyreg)["_extension_registry"]
 """What `pickle` asks how to take objects apart, and how to name classes."""
 
 
+@performs(CallEffect.WAITS_FOR_EVENTS)
+def _select(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
+    """`select.select(readers, writers, others, timeout)`"""
+    return wait_for_events(partial(_call_foreign, function, site), function, *arguments, **named)
+
+
 def _call_foreign(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """Call a C function of a module that has no row of its own; it may call what it is given."""
     named = dict(zip(named, handles(named.values(), site), strict=True))
@@ -444,7 +463,7 @@ def list_attributes(function: Callable[..., Any], site: int, /, *arguments: Any)
     parts: list[Part] = []
     owner = getattr(function, "__self__", builtins)
     things = arguments if owner is builtins else (owner,)
-    own: Any = type(things[0]).__dir__ if function is dir and things else None
+    own = find_in_class(type(things[0]), "__dir__") if function is dir and things else None
     if type(own) is FunctionType:
         return sorted(read(list, site, own(things[0])))
     if things and session.current.ident == get_ident():
@@ -483,7 +502,7 @@ def _call_built_in(function: Any, site: int) -> Any:
         if name != "join":
             return _format(function, owner, site)
         return partial(read if type(owner) is str else _join_buffers, function, site)
-    if type(owner) in (GeneratorType, CoroutineType):
+    if type(owner) in (GeneratorType, CoroutineType, *opaque.STEPS):
         return partial(opaque.perform_step, function, site, owner)
     if name in catalogue.TELLS_TIME:
         instead = follow_clock(function)
@@ -539,7 +558,7 @@ def _call_opaque(function: Any, owner: Any, site: int) -> Any:
     if type(owner) is DirEntry:
         return partial(files.use_entry, function, site)
     unobserved.meet(type(owner))
-    if (type(owner).__module__, function.__name__) in catalogue.TELLS_FOR_EVER:
+    if (module_of(type(owner)), function.__name__) in catalogue.TELLS_FOR_EVER:
         return function
     if issubclass(type(owner), FILES) and open_file_of(owner) is not None:
         if function.__name__ in LASTING:
@@ -548,6 +567,8 @@ def _call_opaque(function: Any, owner: Any, site: int) -> Any:
             return partial(files.close_file, function, site)
     if type(owner) is ContextVar:
         return partial(opaque.use_variable, function, site)
+    if function.__name__ == "poll" and type(owner) in POLLERS:
+        return partial(wait_for_events, partial(_move, function, site), function)
     if issubclass(type(owner), DATABASES[1:]):
         return partial(use_database, partial(_move, function), function, site)
     return partial(_move, function, site)
@@ -577,7 +598,7 @@ def _move(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
         return perform_deep(
             values, site, function, *arguments, more=more, apart=True, watched=True, named=named
         )
-    if type(function.__self__).__module__ == "_csv" and arguments:
+    if module_of(type(function.__self__)) == "_csv" and arguments:
         return _write_rows(owner, function, site, *arguments)
     if function.__name__ not in catalogue.READS_ARGUMENTS:
         # `__init__` fills the dictionary of a namespace; other methods leave it to the program.
@@ -641,6 +662,13 @@ def _call_bound_slot(function: Any, site: int) -> Any:
     owner, name = function.__self__, function.__name__
     if type(owner) in reflection.SLOTS:
         return reflection.call_descriptor(function, site)
+    if name == "__init__" and issubclass(type(owner), (property, staticmethod, classmethod)):
+        names.note_older(owner, name)
+        note_initialized(owner)
+        return function
+    if name == "__init__" and issubclass(type(owner), ModuleType):
+        show_module(owner)
+        return function
     if issubclass(type(owner), property):
         return reflection.call_property(function, site)
     if name in reflection.BOUND:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from _thread import get_ident
 from typing import Any
 
-from mazurka.runtime.core.insides import module_of
+from mazurka.runtime.core.insides import has_in_class, module_of
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.classes import changing, read_classes
 from mazurka.runtime.python.iteration.loops import UNPACKING
@@ -54,7 +54,7 @@ def manage_unpacked(value: Any, depth: int, site: int) -> Any:
     kind = type(value)
     if session.current.ident != get_ident():
         return value
-    if not (hasattr(kind, "__enter__") and hasattr(kind, "__exit__")):
+    if not (has_in_class(kind, "__enter__") and has_in_class(kind, "__exit__")):
         return value  # which is an error
     if changing.any:
         read_classes((value,), site)
@@ -84,7 +84,7 @@ def manage_async(value: Any, depth: int, site: int) -> Any:
     kind = type(value)
     if session.current.ident != get_ident():
         return value
-    if not (hasattr(kind, "__aenter__") and hasattr(kind, "__aexit__")):
+    if not (has_in_class(kind, "__aenter__") and has_in_class(kind, "__aexit__")):
         return value  # which is an error
     return AsyncUnpackedObject(value, depth, site)
 

@@ -21,7 +21,7 @@ from functools import partial
 from types import FunctionType, GeneratorType, MethodType
 from typing import Any, Final, NamedTuple
 
-from mazurka.runtime.core.insides import elements
+from mazurka.runtime.core.insides import elements, find_in_class, has_in_class
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python import catalogue, containers
@@ -112,7 +112,7 @@ def _has_c_method(kind: type, built_on: Family, name: str) -> bool:
     """Tell whether a container type has a method from C code, and no Python code for it."""
     if name in METHODS[built_on]:
         return containers.is_built_in(kind, name)
-    return type(getattr(kind, name, None)) in catalogue.DESCRIPTORS
+    return type(find_in_class(kind, name)) in catalogue.DESCRIPTORS
 
 
 def perform_method(
@@ -242,7 +242,7 @@ def augment_container(container: Any, built_on: Family, sign: str, source: Any, 
     name, method = _AUGMENTING.get((built_on, sign), ("", ""))
     if not containers.is_built_in(type(container), method) or session.current.ident != get_ident():
         return False
-    if not name or not hasattr(type(source), "__iter__"):
+    if not name or not has_in_class(type(source), "__iter__"):
         return False
     _take_elements(container, built_on, name, site, source)
     return True
@@ -304,7 +304,7 @@ _ORDER: Final = ("__lt__", "__gt__")
 def _has_python_method(values: Any, names: tuple[str, ...]) -> bool:
     """Tell whether the class of any value has one of some methods in Python."""
     kinds = set(map(type, values))
-    return any(type(getattr(kind, name, None)) is FunctionType for kind in kinds for name in names)
+    return any(type(find_in_class(kind, name)) is FunctionType for kind in kinds for name in names)
 
 
 def asks_elements(function: Any, values: Any) -> bool:

@@ -15,6 +15,7 @@ from functools import partial
 from types import FunctionType, MethodWrapperType
 from typing import Any, Final
 
+from mazurka.runtime.core.insides import find_in_class
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.primitives.lock import Lock
 from mazurka.runtime.python import containers
@@ -31,7 +32,7 @@ _C_FACTORIES: Final = frozenset({*BUILT_IN, MethodWrapperType, FunctionHandle, t
 
 def makes_new(table: Any) -> bool:
     """Tell whether a dictionary makes the value of a key that is not there."""
-    if isinstance(getattr(type(table), "__missing__", None), FunctionType):
+    if type(find_in_class(type(table), "__missing__")) is FunctionType:
         return True
     return issubclass(type(table), defaultdict) and table.default_factory is not None
 
@@ -70,7 +71,10 @@ def _runs_code(factory: Any) -> bool:
     if factory is Lock:  # it stands for C code
         return False
     if issubclass(kind, type):
-        return any(type(getattr(factory, name)) is FunctionType for name in ("__init__", "__new__"))
+        return any(
+            type(find_in_class(factory, name)) in (FunctionType, staticmethod)
+            for name in ("__init__", "__new__")
+        )
     return True
 
 

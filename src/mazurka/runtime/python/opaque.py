@@ -18,19 +18,30 @@ context that a thread begins with belongs to it alone, so there both touch nothi
 
 from __future__ import annotations
 
+import sys
 from _csv import Error as CSVError
 from _csv import reader as csv_reader
 from _thread import get_ident
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
+from ctypes import c_int, c_void_p, sizeof
 from functools import partial
 from gc import get_referents
 from io import BytesIO, StringIO
+from opcode import opmap
 from sys import getrefcount
-from types import CoroutineType, GeneratorType, WrapperDescriptorType
+from types import AsyncGeneratorType, CoroutineType, GeneratorType, WrapperDescriptorType
 from typing import Any, Final
 from weakref import CallableProxyType, ProxyType
 
-from mazurka.runtime.core.insides import ancestors, is_of_c, names_in_class
+from mazurka.runtime.core.insides import (
+    ancestors,
+    field_of,
+    find_in_class,
+    is_of_c,
+    module_of,
+    names_in_class,
+    qualified_name,
+)
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.catalogue import (
@@ -73,7 +84,7 @@ def is_iterator(value: Any) -> bool:
     kind = type(value)
     found = _moving.get(kind)
     if found is None:
-        step = getattr(kind, "__next__", None)
+        step = find_in_class(kind, "__next__")
         found = _moving[kind] = kind not in PLAIN and isinstance(step, WrapperDescriptorType)
     return found
 
@@ -107,7 +118,7 @@ def parts_of_opaque(thing: Any) -> list[Part]:
     if in_memory is not None:
         return [part_of_opaque(thing), *in_memory[1:]]
     parts = [part_of_opaque(thing), *parts_of_file(thing), *_settings_read_by(thing)]
-    if type(thing).__module__ == "_io":
+    if module_of(type(thing)) == "_io":
         return parts + _parts_in_memory(thing)
     return parts if _is_modelled(type(thing)) else parts + _parts_behind(thing, DEPTH)
 
@@ -119,7 +130,7 @@ def _parts_in_memory(file: Any) -> list[Part]:
     for other in get_referents(file):
         if issubclass(type(other), (BytesIO, StringIO)):
             parts.append(part_of_opaque(other))
-        elif type(other).__module__ == "_io" and issubclass(type(other), FILES):
+        elif module_of(type(other)) == "_io" and issubclass(type(other), FILES):
             parts += _parts_in_memory(other)
     return parts
 
@@ -152,7 +163,7 @@ def _parts_behind(thing: Any, depth: int) -> list[Part]:
             parts += [part_of_opaque(other), *parts_of_file(other)]
             parts += parts_of(get_referents(other))
             parts += _parts_behind(other, depth - 1) if depth else []
-        elif issubclass(kind, FILES) or (kind.__module__ != "builtins" and hides_state(kind)):
+        elif issubclass(kind, FILES) or (module_of(kind) != "builtins" and hides_state(kind)):
             parts += [part_of_opaque(other), *parts_of_file(other)]
     return parts
 
@@ -187,7 +198,7 @@ def _is_modelled(kind: type) -> bool:
 
     That is so for iterators of the interpreter, and for files, whose parts nobody else uses.
     """
-    return kind.__module__ in ("builtins", "itertools", "_io") and kind is not _BY_INDEX
+    return module_of(kind) in ("builtins", "itertools", "_io") and kind is not _BY_INDEX
 
 
 def iterator_parts(values: Any) -> list[Part]:
@@ -237,7 +248,7 @@ def opaque_parts(values: Any) -> list[Part]:
 def note_generators(function: Any, values: Any, site: int) -> None:
     """Nobody knows what becomes of a generator in C code: name it where others use it."""
     if site in points and not now.alone and any(type(value) is GeneratorType for value in values):
-        name = getattr(function, "__qualname__", type(function).__qualname__)
+        name = getattr(function, "__qualname__", qualified_name(type(function)))
         unobserved.note(f"a generator inside of {name}")
 
 
@@ -360,6 +371,14 @@ def perform_step(function: Callable[..., Any], site: int, /, items: Any, *argume
         return run_inside(items, site, RUNNING, function, *arguments)
     if kind is CoroutineType:
         return run_inside(items, site, AWAITED, function, *arguments)
+    if kind in STEPS and (found := _entered_by(items)) is not None:
+        inside, step = found
+        if type(inside) is AsyncGeneratorType:
+            if _CLOSES_ALONE and function.__name__ == "close":
+                return perform(part_of_opaque(step), site, function, *arguments)
+            error = partial(_fail_to_step, step, function)
+            return run_inside(inside, site, error, function, *arguments, step=step)
+        return run_inside(inside, site, AWAITED, function, *arguments)
     if is_older_counter(items):
         return perform(part_of_opaque(items), site, older_counters.step, items)
     if _is_modelled(kind) and not issubclass(kind, FILES):
@@ -377,24 +396,121 @@ def perform_step(function: Callable[..., Any], site: int, /, items: Any, *argume
 
 READER: Final = type(csv_reader(()))
 _ADVANCED: Final = CSVError("another thread is inside of this csv reader: CPython may crash")
-RUNNING: Final = ValueError("generator already executing")
-AWAITED: Final = ValueError("coroutine already executing")
+
+
+async def _generate() -> AsyncGenerator[None, None]:
+    yield
+
+
+async def _wait() -> None:
+    """Do nothing."""
+
+
+def _find_kinds_of_steps() -> frozenset[type]:
+    """Find the types of what runs a coroutine or an asynchronous generator until it waits."""
+    generator, waiting = _generate(), _wait()
+    steps: list[Any] = [generator.__anext__(), generator.aclose(), waiting.__await__()]
+    steps.append(anext(generator, None))
+    kinds = frozenset(map(type, steps))
+    waiting.close()
+    for step in steps:
+        if hasattr(step, "close"):
+            step.close()
+    return kinds
+
+
+STEPS: Final = _find_kinds_of_steps()
+_THROWING: Final = type(_generate().aclose())
+"""The type of what `athrow` and `aclose` give."""
+
+
+def _entered_by(step: Any) -> tuple[Any, Any] | None:
+    """Find the coroutine or the asynchronous generator that a step enters, and the step that knows
+    it; None if there is none that is known: the program's own code runs then."""
+    for part in get_referents(step):
+        if type(part) in (CoroutineType, AsyncGeneratorType):
+            return part, step
+        if type(part) in STEPS:
+            return _entered_by(part)
+    return None
+
+
+RUNNING: Final = partial(ValueError, "generator already executing")
+AWAITED: Final = partial(ValueError, "coroutine already executing")
+_CLOSES_ALONE: Final = sys.version_info < (3, 13)
+"""Whether closing a step of an asynchronous generator leaves the generator alone."""
+_NEW, _BEGUN, _DONE = range(3)
+"""What C code keeps of a step of an asynchronous generator, as its last number."""
+
+
+def _phase_of(step: Any) -> int:
+    size = field_of(type(step), "__basicsize__")
+    return c_int.from_address(id(step) + size - sizeof(c_void_p)).value
+
+
+def _fail_to_step(step: Any, function: Any) -> Exception:
+    """Fail as C code does if another thread is inside of the asynchronous generator of a step."""
+    phase = _phase_of(step)
+    if phase == _BEGUN or (phase == _NEW and _CLOSES_ALONE and function.__name__ == "throw"):
+        reason = "what C code does to the generator then depends on the moment"
+        unobserved.note_code("a step of an asynchronous generator that fails inside of it", reason)
+        return ValueError("async generator already executing")
+    if _CLOSES_ALONE:
+        step.close()  # it cannot be used again
+    return RuntimeError("anext(): asynchronous generator is already running")
+
+
+_FRAMES: Final = {
+    GeneratorType: "gi_frame",
+    CoroutineType: "cr_frame",
+    AsyncGeneratorType: "ag_frame",
+}
+_CREATED: Final = opmap["RETURN_GENERATOR"]
+"""The instruction at which a generator stands that has not begun."""
+
+
+def _runs_code(thing: Any, function: Any, arguments: tuple[Any, ...], step: Any) -> bool:
+    """Tell whether a call lets the code of a generator go on, in which others can meet the thread.
+    The call is over at once if the code has ended, or has not begun and cannot begin so."""
+    kind = type(thing)
+    if kind not in _FRAMES:
+        return True
+    frame = getattr(thing, _FRAMES[kind])
+    if frame is None or (step is not None and _phase_of(step) == _DONE):
+        return False
+    if frame.f_code.co_code[frame.f_lasti] != _CREATED:
+        return True
+    if function.__name__ in ("throw", "close") or type(step) is _THROWING:
+        return False
+    sent = arguments if function.__name__ == "send" else ()
+    given = () if step is None else get_referents(step)
+    return all(one is None or one is thing or one is type(step) for one in (*sent, *given))
 
 
 def run_inside(
-    thing: Any, site: int, error: Exception, function: Callable[..., Any], *arguments: Any
+    thing: Any,
+    site: int,
+    error: Callable[[], Exception],
+    function: Callable[..., Any],
+    *arguments: Any,
+    step: Any = None,
 ) -> Any:
-    """Call a function inside of a generator or a context; raise the error if a thread is inside."""
+    """Call a function inside of a generator or a context; raise the error if a thread is inside.
+    `step` is what enters an asynchronous generator."""
     entered = enter(thing, site, error)
     if entered is None:
         return function(*arguments)
+    is_over = not _runs_code(thing, function, arguments, step)
     try:
         return function(*arguments)
     finally:
-        perform(part_of_opaque(thing), site, entered.discard, id(thing))
+        if is_over:
+            entered.discard(id(thing))
+        else:
+            perform(part_of_opaque(thing), site, entered.discard, id(thing))
 
 
-def enter(thing: Any, site: int, error: Exception) -> set[int] | None:
+def enter(thing: Any, site: int, error: Callable[[], Exception]) -> set[int] | None:
     """Enter a generator or a context, or raise the error if a thread is inside.
 
     Returns the set from which its identity has to be discarded when it is left.
@@ -407,7 +523,7 @@ def enter(thing: Any, site: int, error: Exception) -> set[int] | None:
         at_present.rewriter.observe_resumed(thing)
     entered = seen.entered
     if perform(part_of_opaque(thing), site, _test_and_enter, entered, id(thing)):
-        raise type(error)(*error.args)
+        raise error()
     return entered
 
 
@@ -417,6 +533,14 @@ def _test_and_enter(entered: set[int], identity: int) -> bool:
         return True
     entered.add(identity)
     return False
+
+
+def note_looked_inside(thing: Any, name: str) -> None:
+    """Name an attribute of a generator that a thread reads while another one is inside: it says how
+    far the code has come, which nobody sees."""
+    seen = known(id(thing)) if type(thing) in _FRAMES else None
+    if seen is not None and seen.entered and id(thing) in seen.entered:
+        unobserved.note_code(f"a read of {name}", "while a thread is inside of the generator")
 
 
 def iterate_opaque(items: Any, site: int, owner: Any = None) -> Iterator[Any]:
@@ -449,7 +573,7 @@ def run_in_context(
 ) -> Any:
     """Perform `context.run(called, ...)`: enter the context, call the function, leave it."""
     context: Any = getattr(function, "__self__", None)
-    error = RuntimeError(f"cannot enter context: {context!r} is already entered")
+    error = partial(RuntimeError, f"cannot enter context: {context!r} is already entered")
 
     def run() -> Any:
         thread = get_ident()

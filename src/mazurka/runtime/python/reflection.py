@@ -18,6 +18,7 @@ from operator import attrgetter, itemgetter
 from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
 from typing import Any, Final, TypeAlias
 
+from mazurka.runtime.core.insides import find_in_class
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python import attributes, variables
 from mazurka.runtime.python.calls import call, hold_method, performs
@@ -233,7 +234,7 @@ def call_descriptor(function: Any, site: int) -> Any:
     access = accesses.get(function.__name__, function)
 
     def call(thing: Any, *given: Any) -> Any:
-        is_seen = getattr(type(thing), name, None) is descriptor
+        is_seen = find_in_class(type(thing), name) is descriptor
         return (access if is_seen else function)(thing, *given)
 
     return function if access is function else call
@@ -242,8 +243,6 @@ def call_descriptor(function: Any, site: int) -> Any:
 def call_property(function: Any, site: int) -> Any:
     """What is called instead of `C.name.__get__` and its like, where `name` is a property."""
     accessor = getattr(function.__self__, attributes.ACCESSORS.get(function.__name__, ""), None)
-    if function.__name__ == "__init__":
-        attributes.note_property(function.__self__)
     if accessor is None or type(accessor) is FunctionType:
         return function
 

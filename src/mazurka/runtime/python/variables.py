@@ -8,11 +8,13 @@ a location that only this thread has used.
 from __future__ import annotations
 
 from _thread import get_ident
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
-from types import CellType, FunctionType, ModuleType
+from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
+from mazurka.runtime.core.insides import find_in_class
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.primitives.registry import look_inside
@@ -35,10 +37,17 @@ from mazurka.runtime.python.attributes import (
 from mazurka.runtime.python.calls import call, hold_method
 from mazurka.runtime.python.catalogue import BUILT_IN
 from mazurka.runtime.python.classes import changing, parts_of_assignment, read_classes
-from mazurka.runtime.python.containers import Part, PendingAccess, approach_all, enter
+from mazurka.runtime.python.containers import (
+    Part,
+    PendingAccess,
+    approach_all,
+    enter,
+    perform,
+)
 from mazurka.runtime.python.library.weak_references import PROXIES, follow_proxy
 from mazurka.runtime.python.opaque import (
     meet_older,
+    note_looked_inside,
     operate,
     parts_of_itself,
     parts_of_operands,
@@ -110,6 +119,7 @@ def touch_attribute(
     thing: Any, name: str, site: int, find_home: Callable[[Any, str], Any] = home_of
 ) -> None:
     """Note a read of an attribute, or stand before it, wherever the attribute lives."""
+    thing = _owner_of(thing, name)
     name = variable_of(thing, name)
     if is_field(type(thing), name):
         approach_all(parts_of_itself(thing, How.READ_ALL), site)
@@ -120,6 +130,7 @@ def touch_attribute(
         read_classes((thing,), site)
     home = find_home(thing, name)
     if home is NOWHERE:
+        names.note_older(thing, name)  # what computes it may give away what the object keeps
         seen = known(id(thing))
         if seen is not None:
             seen.setdefault(name, _SETTLED)
@@ -133,6 +144,13 @@ def touch_attribute(
         touch(see(thing), name, site, False)
     else:
         _touch_several([see(asked) for asked in home], name, site)
+
+
+def _owner_of(thing: Any, name: str) -> Any:
+    """Find the object that has an attribute: a method gives away those of its function."""
+    while type(thing) is MethodType and name not in ("__self__", "__func__"):
+        thing = thing.__func__
+    return thing
 
 
 def touch_found(thing: Any, name: str, site: int) -> None:
@@ -194,7 +212,7 @@ def read_attribute(thing: Any, name: str, site: int) -> Any:
     if now.alone:
         if id(thing) in held:  # it is given no name: later runs would name it earlier
             older_state.meet(thing)
-        if (settled.get((type(thing), name)) or _settle(type(thing), name)) is OPEN:
+        if (settled.get((id(type(thing)), name)) or _settle(type(thing), name)) is OPEN:
             _meet_before_others(thing, name)
         return _hold(getattr(thing, name), site)
     seen = known(id(thing))
@@ -225,7 +243,7 @@ def read_attribute(thing: Any, name: str, site: int) -> Any:
             if location is _SETTLED:
                 return _hold(getattr(thing, name), site)
     kind = type(thing)
-    found = settled.get((kind, name)) or _settle(kind, name)
+    found = settled.get((id(kind), name)) or _settle(kind, name)
     if found is not OPEN:
         if found is OWN:
             touch(see(thing), name, site, False)
@@ -234,13 +252,17 @@ def read_attribute(thing: Any, name: str, site: int) -> Any:
         target = follow_proxy(thing)
         return getattr(thing, name) if target is None else read_attribute(target, name, site)
     if looks_up_in_c(kind) or is_field(kind, name):
-        return _hold(use_wrapper(thing, site, getattr, thing, name), site)
+        value = use_wrapper(thing, site, getattr, thing, name)
+        note_looked_inside(thing, name)
+        return _hold(value, site)
     if is_computed_by_c(kind, name):
         reading, changes = (parts_of_owner_in_c(thing, how) for how in (How.READ_ALL, How.CHANGE))
         look = partial(_look_at, thing, [part[0] for part in changes])
         return _hold(compute(reading, changes, look, site, getattr, thing, name), site)
     if (getter := accessor_in_c(kind, name, "fget")) is not None:
         return _call_getter(getter, thing, name, site)
+    if name == "maxlen" and issubclass(kind, deque):
+        return perform((thing, deque, How.LOOK, None), site, getattr, thing, name)
     if kind is partial and name == "keywords":
         learned.learn_moving(CHANGING_PARTIALS)
     touch_attribute(thing, name, site)
@@ -255,6 +277,8 @@ def _look_at(thing: Any, changed: Sequence[Any]) -> Any:
 def _meet_before_others(thing: Any, name: str) -> None:
     """Note what C code may change of an older object when a thread that is alone asks for an
     attribute that C code finds or computes."""
+    thing = _owner_of(thing, name)
+    names.note_older(thing, name)
     if not names.is_older(thing):
         return
     kind = type(thing)
@@ -272,9 +296,10 @@ def _call_getter(getter: Any, thing: Any, name: str, site: int) -> Any:
     try:
         return call(getter, site)(thing)
     except AttributeError:
-        if not hasattr(type(thing), "__getattr__"):
+        asked = find_in_class(type(thing), "__getattr__")
+        if asked is None:
             raise
-        return type(thing).__getattr__(thing, name)
+        return asked.__get__(thing, type(thing))(name)
 
 
 def _settle(kind: type, name: str) -> Settled:
@@ -283,8 +308,9 @@ def _settle(kind: type, name: str) -> Settled:
     older_state.hold_attribute(kind, name)
     by_c = kind in PROXIES or looks_up_in_c(kind) or is_field(kind, name)
     by_c = by_c or is_computed_by_c(kind, name) or (kind is partial and name == "keywords")
+    by_c = by_c or (name == "maxlen" and issubclass(kind, deque))
     found = OPEN if by_c else settle_class(kind, name)
-    settled[kind, name] = found
+    settled[id(kind), name] = found
     return found
 
 
@@ -345,7 +371,7 @@ def write_attribute(value: Any, thing: Any, name: str, site: int) -> None:
 def _write_slowly(value: Any, thing: Any, name: str, site: int) -> None:
     """`thing.name = value`, where the location is new or not known to be the only one."""
     kind = type(thing)
-    if (settled.get((kind, name)) or _settle(kind, name)) is not OWN:
+    if (settled.get((id(kind), name)) or _settle(kind, name)) is not OWN:
         write_own(thing, name, site, How.WRITE, setattr, thing, name, value)
         return
     seen = see(thing)
@@ -445,7 +471,7 @@ def _touch_own(
 def _touch_all_own(thing: Any, name: str, site: int) -> Sequence[PendingAccess]:
     """Note that a thread gives an object another class or dictionary: what all attributes are
     changes."""
-    attributes.note_replaced(name)
+    attributes.note_replaced(thing, name)
     attributes.expose(thing)
     parts = parts_of_assignment(thing, name)
     space = attributes.space_of(thing)

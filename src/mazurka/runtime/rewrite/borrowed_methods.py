@@ -19,7 +19,13 @@ from operator import attrgetter, itemgetter, methodcaller
 from types import CodeType, MethodWrapperType, ModuleType
 from typing import Any, Final
 
-from mazurka.runtime.core.insides import function_in, names_in, names_in_class, qualified_name
+from mazurka.runtime.core.insides import (
+    function_in,
+    module_of,
+    names_in,
+    names_in_class,
+    qualified_name,
+)
 from mazurka.runtime.core.sites import AccessSite, number_of
 from mazurka.runtime.python.calls import call
 from mazurka.runtime.python.catalogue import BUILT_IN, DESCRIPTORS
@@ -99,7 +105,7 @@ _sites: dict[tuple[str, str, str], int] = {}
 
 
 def _site_of(kind: type, name: str) -> int:
-    key = (kind.__module__, kind.__qualname__, name)
+    key = (module_of(kind), qualified_name(kind), name)
     if key not in _sites:
         _sites[key] = number_of(AccessSite(__file__, 1, 0, 1, 0, "call"))
     return _sites[key]

@@ -1,8 +1,8 @@
 """Rewritten sources on disk: what one process has rewritten, the next one only reads.
 
 A file of the cache is named after everything that its content depends on: the source, its path, the
-version of Python, and the modules that rewrite.  It is replaced by renaming, so a process reads all
-of it or nothing.  What cannot be read or written is rewritten anew each time.
+version of Python, and the modules that rewrite.  What cannot be read or written is rewritten anew
+each time.
 """
 
 from __future__ import annotations
@@ -12,14 +12,12 @@ import hashlib
 import marshal
 import os
 import sys
-from _thread import get_ident
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import CodeType
-from typing import Any
 
-from mazurka.cache_folder import cache_directory
+from mazurka.cache_folder import find_cache
 from mazurka.runtime.core.sites import RUNTIME_FOLDER
 from mazurka.runtime.rewrite.source.relocation import relocate
 from mazurka.runtime.rewrite.source.statements import compile_tree, rewrite_tree
@@ -32,13 +30,16 @@ MOST = 3_000
 
 def compile_cached(source: bytes, file: str) -> CodeType:
     """Compile a source to code that reports its accesses, or take that from the cache."""
-    if len(source) < SMALL:
+    entries = find_cache("rewritten") if len(source) >= SMALL else None
+    if entries is None:
         return compile_tree(ast.parse(source, file), file)
-    path = cache_directory() / "rewritten" / f"{_key(source, file)}.code"
-    found = _read(path)
-    if found is None:
-        found = rewrite_tree(ast.parse(source, file), file)
-        _write(path, found)
+    name = f"{_key(source, file)}.code"
+    kept = entries.read(name)
+    if kept is not None:
+        return relocate(*marshal.loads(kept))
+    found = rewrite_tree(ast.parse(source, file), file)
+    if entries.write(name, marshal.dumps(found)):
+        _remove_oldest(entries.folder)
     return relocate(*found)
 
 
@@ -59,33 +60,11 @@ def _rewriter() -> str:
     return digest.hexdigest()
 
 
-def _read(path: Path) -> tuple[CodeType, list[Any]] | None:
-    try:
-        code, places = marshal.loads(path.read_bytes())
-    except (OSError, ValueError, EOFError, TypeError):
-        return None
-    return (code, places) if isinstance(code, CodeType) else None
-
-
-def _write(path: Path, found: tuple[CodeType, list[Any]]) -> None:
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # `tempfile` would draw names that the program, which may use it, too, would then not get.
-        own = path.with_suffix(f".{os.getpid()}-{get_ident()}")
-        try:
-            own.write_bytes(marshal.dumps(found))
-            os.replace(own, path)
-        except BaseException:
-            own.unlink(missing_ok=True)
-            raise
-        _remove_oldest(path.parent)
-
-
 def _remove_oldest(folder: Path) -> None:
     """Remove half of the files where there are too many: their sources have changed since."""
-    with os.scandir(folder) as entries:
-        files = [entry.path for entry in entries]
-    if len(files) > MOST:
-        for file in sorted(files, key=os.path.getmtime)[: MOST // 2]:
-            with suppress(OSError):  # another process does the same
+    with suppress(OSError):  # another process may do the same
+        with os.scandir(folder) as entries:
+            files = [entry.path for entry in entries]
+        if len(files) > MOST:
+            for file in sorted(files, key=os.path.getmtime)[: MOST // 2]:
                 os.unlink(file)

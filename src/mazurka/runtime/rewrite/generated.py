@@ -60,7 +60,7 @@ def fills_new_object(code: CodeType) -> bool:
 
 def find_generated(kind: type) -> Iterator[FunctionType]:
     """The methods of a class that `dataclasses` has made."""
-    for function in map(_unwrap, list(vars(kind).values())):
+    for function in map(_unwrap, list(names_in_class(kind).values())):
         if type(function) is FunctionType and is_generated(function.__code__):
             yield function
 

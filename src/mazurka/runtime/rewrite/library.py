@@ -14,7 +14,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final, cast
 
-from mazurka.runtime.core.insides import is_module, names_in, names_in_class
+from mazurka.runtime.core.insides import field_of, is_module, names_in, names_in_class
 from mazurka.runtime.core.sites import MARK
 from mazurka.runtime.python.events import events_of
 from mazurka.runtime.python.library.managers import OBSERVED_IF_HELD
@@ -91,7 +91,10 @@ def _methods_of(
         if old.__closure__ is None:
             new = FunctionType(code, space, code.co_name, old.__defaults__)
             new.__kwdefaults__ = old.__kwdefaults__
-            if kind.__name__ == "_GeneratorContextManager" and code.co_name in OBSERVED_IF_HELD:
+            if (
+                field_of(kind, "__name__") == "_GeneratorContextManager"
+                and code.co_name in OBSERVED_IF_HELD
+            ):
                 new = cast(FunctionType, OBSERVED_IF_HELD[code.co_name](old, new))
             yield kind, code.co_name, staticmethod(new) if old is not held else new
 

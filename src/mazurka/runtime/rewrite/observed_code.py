@@ -347,7 +347,7 @@ class ObservedCode(Rewriter):
             function = names_in_class(base).get("__init__")
             if type(function) is FunctionType and generated.is_generated(function.__code__):
                 self._observe_instructions(function, "generated")
-                learned.learn_moving(f"{base.__module__}.{qualified_name(base)}.__init__ is called")
+                learned.learn_moving(f"{module_of(base)}.{qualified_name(base)}.__init__ is called")
 
     def observe_class(self, kind: Any, line: int, module: ModuleType) -> None:
         if not isinstance(kind, type):

@@ -182,13 +182,13 @@ class Entrances:
             if not one.stands():
                 unobserved.code.add(f"{one.name} (begun before the exploration)")
 
-    def count_resumed(self) -> int:
-        """Count the generators made before the exploration that a run has resumed by now for the
-        first time.  Where they stood cannot be put back."""
+    def take_resumed(self) -> list[str]:
+        """Return the names of generators made before the exploration that a run has now resumed for
+        the first time.  Where they stood cannot be put back."""
         resumed = [one for one in self._standing if not one.stands()]
         for one in resumed:
             self._standing.remove(one)
-        return len(resumed)
+        return [one.name for one in resumed]
 
     def _decide(self, space: _Space) -> frozenset[str]:
         """Decide which functions of a namespace may be observed."""

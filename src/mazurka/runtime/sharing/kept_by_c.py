@@ -15,18 +15,31 @@ from __future__ import annotations
 
 import ctypes
 import io
+import mmap
+import sys
 from _random import Random
+from array import array
+from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
-from contextvars import Context, ContextVar, Token
+from contextvars import Context, ContextVar
 from functools import partial
 from gc import get_referents
+from hashlib import blake2b
 from itertools import count
 from types import (
     AsyncGeneratorType,
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
     CoroutineType,
+    FunctionType,
     GeneratorType,
     GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
     WrapperDescriptorType,
 )
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -35,6 +48,10 @@ from weakref import CallableProxyType, ProxyType, ref
 from mazurka.runtime.core.insides import (
     WRAPPED,
     ancestors,
+    field_of,
+    find_in_class,
+    is_machinery,
+    is_of_c,
     is_standing_for_another,
     module_of,
     names_in_class,
@@ -58,8 +75,8 @@ Write: TypeAlias = Callable[[Any, Any], None]
 def memory_of(thing: Any) -> bytes:
     """Copy the memory of an object, without what the interpreter keeps there for any object."""
     kind = type(thing)
-    found = bytearray((ctypes.c_char * kind.__basicsize__).from_address(id(thing)).raw)
-    for offset in (kind.__dictoffset__, kind.__weakrefoffset__):
+    found = bytearray((ctypes.c_char * field_of(kind, "__basicsize__")).from_address(id(thing)).raw)
+    for offset in (field_of(kind, "__dictoffset__"), field_of(kind, "__weakrefoffset__")):
         if offset > 0:
             found[offset : offset + POINTER] = bytes(POINTER)
     return bytes(found[HEADER:])
@@ -102,8 +119,21 @@ def _write_context(thing: Any, state: Any) -> None:
             kept[signal] = str(signal) in known
 
 
+_OF_PARTIAL: Final = tuple(vars(partial)[name] for name in ("func", "args", "keywords"))
+
+
 def _read_partial(thing: Any) -> Any:
-    return thing.func, thing.args, dict(thing.keywords), None
+    held = {slot: slot.__get__(thing) for slot in _OF_PARTIAL}
+    return _Entries(held), _Entries(held[_OF_PARTIAL[-1]])
+
+
+def _write_partial(thing: Any, state: Any) -> None:
+    """Set the fields, and the entries of the same dictionary of keyword arguments."""
+    function, arguments, keywords = state[0].space.values()
+    keywords.clear()
+    keywords.update(state[1].space)
+    space = vars(partial)["__dict__"].__get__(thing)
+    vars(partial)["__setstate__"](thing, (function, arguments, keywords, space))
 
 
 def _read_position(thing: Any) -> Any:
@@ -124,25 +154,67 @@ def _write_buffer(thing: Any, state: Any) -> None:
     memoryview(thing).cast("B")[:] = state
 
 
+def _read_large_buffer(thing: Any) -> Any:
+    return blake2b(memoryview(thing).tobytes()).digest()
+
+
+def _read_mapped(thing: Any) -> Any:
+    """Read the position in a mapped file, and its contents, or their hash if they are large."""
+    return thing.tell(), (_read_buffer if len(thing) <= LARGEST else _read_large_buffer)(thing)
+
+
+def _write_mapped(thing: Any, state: Any) -> None:
+    if len(state[1]) == len(thing) and _read_mapped(thing)[1] != state[1]:
+        _write_buffer(thing, state[1])
+    thing.seek(state[0])
+
+
+def _read_variables(context: Any) -> Any:
+    return _Entries(dict(context.items()))
+
+
+def _write_variables(context: Any, state: Any) -> None:
+    """Set the variables of a context; new ones cannot be removed."""
+    for variable, value in state.space.items():
+        context.run(variable.set, value)
+
+
+_OF_TEXT: Final = ("encoding", "errors", "line_buffering", "newlines", "write_through")
+
+
 def _read_place(thing: Any) -> Any:
-    return thing.closed or thing.tell()
+    """Read where a file stands, which writes what waits for being written."""
+    if thing.closed:
+        return None
+    is_text = issubclass(type(thing), io.TextIOWrapper)
+    return thing.tell(), *(getattr(thing, name) for name in _OF_TEXT if is_text)
 
 
 def _write_place(thing: Any, state: Any) -> None:
-    thing.seek(state)
+    thing.seek(0, io.SEEK_END)  # what a buffer has read ahead is not what is there now
+    thing.seek(state[0])
 
 
 def _read_database(thing: Any) -> Any:
     return thing.total_changes, thing.in_transaction
 
 
+_NONE: Final = id(None).to_bytes(POINTER, sys.byteorder)
+
+
+def _words_of(memory: bytes) -> list[bytes]:
+    """Cut memory into words; where it refers to None, some C code has nothing at first."""
+    words = (memory[at : at + POINTER] for at in range(0, len(memory), POINTER))
+    return [bytes(POINTER) if word == _NONE else word for word in words]
+
+
 def _read_memory(thing: Any, depth: int = DEPTH) -> Any:
     kind = type(thing)
     size = _length_of(kind)
-    found = [memory_of(thing), None if size is None else size(thing)]
+    found = [_words_of(memory_of(thing)), None if size is None else size(thing)]
     if depth and _is_iterator(kind):
         for part in get_referents(thing):
-            inner = part if type(part) is tuple else (part,)
+            inner = get_referents(part) if type(part) is tuple else (part,)
             found += [_read_memory(one, depth - 1) for one in inner if _is_iterator(type(one))]
     return found
 
@@ -165,7 +237,7 @@ class _Entries:
 
 def _dictionary_of(wrapper: Any) -> dict[Any, Any] | None:
     """Find the dictionary of a wrapper itself; its `__dict__` may be that of what it stands for."""
-    offset = type(wrapper).__dictoffset__
+    offset = field_of(type(wrapper), "__dictoffset__")
     place = ctypes.c_void_p.from_address(id(wrapper) + offset) if offset > 0 else None
     if place is None or not place.value:
         return None
@@ -183,7 +255,7 @@ def _write_wrapper(thing: Any, state: Any) -> None:
     """Let a lazy wrapper make what it stands for anew, if it can; otherwise all of it stays, since
     what is in its dictionary may tell that it has been made."""
     memory, entries = state
-    if type(thing).__dictoffset__ < 0:
+    if field_of(type(thing), "__dictoffset__") < 0:
         return  # the interpreter manages the dictionary, and nobody else finds it
     for base in ancestors(type(thing)) if memory_of(thing) != memory else ():
         wrapped = names_in_class(base).get(WRAPPED)
@@ -205,7 +277,7 @@ def _read_hash(thing: Any) -> Any:
 
 
 def _is_iterator(kind: type) -> bool:
-    return isinstance(getattr(kind, "__next__", None), WrapperDescriptorType)
+    return type(find_in_class(kind, "__next__")) is WrapperDescriptorType
 
 
 def _length_of(kind: type) -> Read | None:
@@ -219,7 +291,7 @@ def _length_of(kind: type) -> Read | None:
 
 _SEEN_OTHERWISE: Final = (
     *(GeneratorType, CoroutineType, AsyncGeneratorType, count, Random),
-    *(Context, ContextVar, Token, ref, ProxyType, CallableProxyType),
+    *(ContextVar, ref, ProxyType, CallableProxyType, CodeType),
 )
 """Types whose objects are put back by other means, or keep what belongs to a thread."""
 _SEQUENCES: Final[tuple[Any, ...]] = ([], (), "", "é", b"", bytearray(), range(0))
@@ -227,8 +299,59 @@ _PLACED: Final = frozenset(
     {type(iter(one)) for one in _SEQUENCES} | {type(reversed(one)) for one in _SEQUENCES}
 )
 """Iterators whose position can be set."""
-_KEEP_NOTHING: Final = frozenset({"_csv.writer", "_thread._local", "mmap.mmap"})
-"""Types whose memory changes with every use and tells nothing, or is the contents of a file."""
+_KEEP_NOTHING: Final = frozenset({"_csv.writer", "_thread._local"})
+"""Types whose memory changes with every use and tells nothing."""
+_VALUES: Final = frozenset({"datetime", "decimal", "_struct", "typing", "types", "operator", "re"})
+"""Modules of C types whose objects are values, but for `_NO_VALUES`."""
+_NO_VALUES: Final = frozenset({"decimal.Context", "re.Scanner"})
+_KNOWN: Final = (
+    *(type, ModuleType, FunctionType, CellType, MethodType, BuiltinFunctionType, property),
+    type(None),
+    *(dict, list, set, frozenset, deque, bytearray, array, tuple),
+    *(str, bytes, int, float, complex, CodeType, MethodWrapperType, WrapperDescriptorType),
+    *(MethodDescriptorType, GetSetDescriptorType, MemberDescriptorType),
+)
+"""Types of which all is known: objects are put back, or never change for the program."""
+_hiding: dict[type, bool] = {}
+
+
+def hides_something(kind: type) -> bool:
+    """Return whether objects of a type have state that only C code sees."""
+    found = _hiding.get(kind)
+    if found is None:
+        found = not issubclass(kind, _KNOWN) and any(map(_is_hiding, ancestors(kind)))
+        _hiding[kind] = found
+    return found
+
+
+def _is_hiding(base: type) -> bool:
+    name = f"{module_of(base)}.{qualified_name(base)}"
+    is_value = module_of(base) in _VALUES and name not in _NO_VALUES
+    return base is not object and not is_value and is_of_c(base)
+
+
+def read_hidden_in_class(thing: Any) -> Any:
+    """Read what C code of a metaclass keeps of a class, behind what it keeps of all classes; None
+    if there is no such code."""
+    kind = type(thing)
+    if (
+        kind is type
+        or not issubclass(kind, type)
+        or not any(map(_is_of_metaclass, ancestors(kind)))
+    ):
+        return None
+    space = get_referents(names_in_class(thing))[0]
+    return _memory_behind(thing, type), _memory_behind(space, dict)
+
+
+def _is_of_metaclass(base: type) -> bool:
+    return base not in (object, type) and is_of_c(base)
+
+
+def _memory_behind(thing: Any, base: type) -> list[bytes]:
+    """Copy the memory of an object that those of a base do not have."""
+    size = type(thing).__basicsize__ - base.__basicsize__
+    return _words_of((ctypes.c_char * size).from_address(id(thing) + base.__basicsize__).raw)
 
 
 def _find_access(thing: Any) -> StateAccess | None:
@@ -243,10 +366,15 @@ def _find_access(thing: Any) -> StateAccess | None:
         return StateAccess(_read_wrapper, _write_wrapper)
     if issubclass(kind, (io.StringIO, io.BytesIO)):
         return StateAccess(_read_text, _write_text)
+    if issubclass(kind, Context):
+        return StateAccess(_read_variables, _write_variables)
+    if issubclass(kind, mmap.mmap):
+        return StateAccess(_read_mapped, _write_mapped)
     if issubclass(kind, io.IOBase):
-        return StateAccess(_read_place, _write_place) if _is_only_read(thing) else None
+        is_left = is_machinery(thing) or not _is_placed(thing) or _is_standard(thing)
+        return None if is_left else StateAccess(_read_place, _write_place)
     if issubclass(kind, partial):
-        return StateAccess(_read_partial, vars(partial)["__setstate__"])
+        return StateAccess(_read_partial, _write_partial)
     if name == "decimal.Context":
         return StateAccess(_read_context, _write_context)
     if name == "sqlite3.Connection":
@@ -258,22 +386,36 @@ def _find_access(thing: Any) -> StateAccess | None:
         )
     if "hexdigest" in names_in_class(kind):
         return StateAccess(_read_hash)
+    return _find_access_to_buffer(thing)
+
+
+def _find_access_to_buffer(thing: Any) -> StateAccess:
+    try:
+        view = memoryview(thing)
+    except (TypeError, ValueError, BufferError):
+        return StateAccess(_read_memory)
+    if view.readonly:
+        return StateAccess(_read_memory)
+    is_written = view.c_contiguous and view.nbytes <= LARGEST
     return (
-        StateAccess(_read_buffer, _write_buffer) if _is_buffer(thing) else StateAccess(_read_memory)
+        StateAccess(_read_buffer, _write_buffer) if is_written else StateAccess(_read_large_buffer)
     )
 
 
-def _is_only_read(file: Any) -> bool:
-    with suppress(Exception):
-        return bool(file.readable() and not file.writable() and file.seekable())
-    return False
+def _is_placed(file: Any) -> bool:
+    """Return whether a file has a position; others are ends of streams."""
+    try:
+        return bool(file.seekable())
+    except Exception:  # it is closed, or code of the program says so
+        return False
 
 
-def _is_buffer(thing: Any) -> bool:
-    with suppress(TypeError, ValueError, BufferError):
-        view = memoryview(thing)
-        return not view.readonly and view.c_contiguous and view.nbytes <= LARGEST
-    return False
+def _is_standard(file: Any) -> bool:
+    """Whether a file is what all tests print to, or a part of it."""
+    streams = (sys.stdin, sys.stdout, sys.stderr, sys.__stdin__, sys.__stdout__, sys.__stderr__)
+    buffers = [getattr(stream, "buffer", None) for stream in streams]
+    raw = [getattr(buffer, "raw", None) for buffer in buffers]
+    return any(file is part for part in (*streams, *buffers, *raw))
 
 
 # -- the objects of an exploration ---------------------------------------------------------------
@@ -287,13 +429,15 @@ class OlderInC:
     def __init__(self) -> None:
         self._first: dict[int, tuple[Any, StateAccess | None, Any]] = {}
         """By identity: each object, how it is copied, and the copy."""
-        self._met: set[int] = set()
-        """The identities of those that the present run has come to."""
+        self._met: dict[int, None] = {}
+        """The identities of those that the present run has come to, in that order: a file before
+        the one inside, to which it writes what it has kept."""
 
     def clear(self) -> None:
         """Forget all of them, or let them be copied anew."""
         self._first.clear()
         self._met.clear()
+        _hiding.clear()
 
     def meet(self, thing: Any) -> None:
         """Note that the present run may change an older object."""
@@ -305,21 +449,29 @@ class OlderInC:
                 access = StateAccess(_read_memory)
                 state = _read_memory(thing)
             self._first[key] = thing, access, state
-        self._met.add(key)
+        self._met[key] = None
 
-    def put_back(self) -> list[Any]:
-        """Put back what the run has changed; return the objects of which that is impossible."""
-        lost = []
-        while self._met:
-            thing, access, state = self._first[self._met.pop()]
-            if access is None or _try(access.read, thing) == state:
-                continue
-            if access.write is not None and state is not _UNKNOWN:
+    def put_back(self) -> None:
+        """Put the objects back that the run has changed."""
+        for key in self._met:
+            thing, access, state = self._first[key]
+            if access is not None and access.write is not None and not _has(thing, access, state):
                 _try(access.write, thing, state)
-                if _try(access.read, thing) == state:
-                    continue
-            lost.append(thing)
-        return lost
+
+    def take_lost(self) -> list[Any]:
+        """Forget the run, and return the objects that could not be put back."""
+        met, self._met = self._met, {}
+        return [
+            thing
+            for thing, access, state in map(self._first.__getitem__, met)
+            if access is not None and not _has(thing, access, state)
+        ]
+
+
+def _has(thing: Any, access: StateAccess, state: Any) -> bool:
+    """Whether an object is in a state; not if nobody can tell."""
+    present = _try(access.read, thing)
+    return present is not _UNKNOWN and bool(present == state)
 
 
 def _try(action: Callable[..., Any], *given: Any) -> Any:

@@ -17,7 +17,14 @@ from collections.abc import Callable
 from types import CodeType, FrameType, FunctionType
 from typing import Any, Final
 
-from mazurka.runtime.core.insides import is_of_c
+from mazurka.runtime.core.insides import (
+    ancestors,
+    find_in_class,
+    is_of_c,
+    module_of,
+    names_in_class,
+    qualified_name,
+)
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.sites import MARK, MAZURKA_FOLDER, RUNTIME_FOLDER, is_rewritten
 from mazurka.runtime.sharing.exempt import FILLED_BY_CALLS, KEEPING, REPORTING, is_tracing
@@ -26,10 +33,12 @@ HIDDEN: Final = "changes what C code keeps"
 """The reason for which a function of C code is named that changes what nobody sees."""
 LOST: Final = "stays as an execution has left it"
 """The reason for which an older object is named that cannot be put back."""
+UNEXPLORED: Final = "its order is not explored"
+"""The reason for which something is named whose steps come in an order that no search chooses."""
 OWN: Final = frozenset({"mazurka", "__main__", ""})
 TOOL: Final = 4
 """Our number among the tools of `sys.monitoring`; 0 to 2 and 5 have their owners by convention."""
-_MACHINERY: Final = (RUNTIME_FOLDER, os.path.join(MAZURKA_FOLDER, "stateless", ""))
+MACHINERY: Final = (RUNTIME_FOLDER, os.path.join(MAZURKA_FOLDER, "stateless", ""))
 """Where our own code is, which begins all the time and need not be told of."""
 _BETWEEN: Final = frozenset(
     os.path.join(RUNTIME_FOLDER, *parts)
@@ -101,6 +110,8 @@ _STATEFUL: Final = frozenset({"sched", "shelve", "sqlite3", "asyncio", "multipro
 """Modules of the standard library whose objects are worth sharing and are not observed."""
 
 
+_OWN_STACKS: Final = frozenset({"greenlet", "gevent", "eventlet", "uvloop"})
+"""Packages whose C code runs tasks on stacks of their own, or a loop that calls back."""
 _NAMED_TUPLE: Final = "namedtuple_"
 """How the namespace is called in which `collections.namedtuple` makes a constructor, which only
 puts its arguments into a tuple."""
@@ -132,6 +143,9 @@ class Unobserved:
         self.packages: set[str] = set()
         self.code: set[str] = set()
         """Python code that has run without being observed, and why: nothing is proved then."""
+        self.lost: set[str] = set()
+        """What executions have changed for good, and why nothing is proved then.  It is kept for
+        the whole exploration, which may enter several programs (`exploring.losses`)."""
         self.examples: dict[str, str] = {}
         """By package: a function or a class of it."""
         self.kinds: set[type] = set()
@@ -163,13 +177,13 @@ class Unobserved:
 
     def called(self, function: Any) -> None:
         """Note that the program calls a function or a class."""
+        if issubclass(type(function), type):
+            self.meet(function)
+            return
         key = (getattr(function, "__module__", ""), getattr(function, "__qualname__", ""))
         if key in self._known or session.current.ident != get_ident():
             return
         self._known.add(key)
-        if issubclass(type(function), type):
-            self.meet(function)
-            return
         space: Any = getattr(function, "__globals__", None)
         # A decorator gives its own function the module's name of the one that it decorates.
         module = key[0] if space is None else space.get("__name__")
@@ -188,11 +202,11 @@ class Unobserved:
         self.kinds.add(kind)
         if ENDS_LATE:
             self._expect_ends(kind)
-        for base in kind.__mro__ or ():
-            space: Any = getattr(sys.modules.get(base.__module__), "__dict__", {})
+        for base in ancestors(kind):
+            space: Any = getattr(sys.modules.get(module_of(base)), "__dict__", {})
             of_c = is_of_c(base)
-            if (of_c or MARK not in space) and not getattr(base, "_is_protocol", False):
-                self._add(base.__module__, base.__qualname__, of_c=of_c)
+            if (of_c or MARK not in space) and not find_in_class(base, "_is_protocol", False):
+                self._add(module_of(base), qualified_name(base), of_c=of_c)
 
     def reach_memory(self, name: str) -> None:
         """Note that the program reaches for what an exempt module remembers in.  `inspect` asks it
@@ -229,13 +243,12 @@ class Unobserved:
     def lose(self, thing: Any) -> None:
         """Name an older object that an execution has changed and that cannot be put back; it has
         a name, or that of its type is said."""
-        name = thing if type(thing) is str else f"an object of the type {type(thing).__qualname__}"
-        self.code.add(f"{name} ({LOST})")
+        self.lost.add(f"{_name_of(thing)} ({LOST})")
 
     def _expect_ends(self, kind: type) -> None:
         """Name the finalizers of a type, whose objects may end when nobody watches."""
-        for base in kind.__mro__ or ():
-            ends = vars(base).get("__del__")
+        for base in ancestors(kind):
+            ends = names_in_class(base).get("__del__")
             if type(ends) is FunctionType:
                 self._add_between(ends.__qualname__)
 
@@ -256,6 +269,8 @@ class Unobserved:
         if f"{module}.{name}" in _UNSEEN:
             whole = f"{module}.{name}"
         package = whole.lstrip("_") if whole in _UNSEEN else package_of(module)
+        if package in _OWN_STACKS:
+            self.note_code(package, UNEXPLORED)
         if package is not None:
             self.packages.add(package)
             if name:
@@ -289,7 +304,7 @@ class Unobserved:
 
     def _began(self, code: CodeType, offset: int) -> Any:
         if session.current.ident != get_ident():
-            if code.co_filename.startswith(_MACHINERY):
+            if code.co_filename.startswith(MACHINERY):
                 return self._silence
             # Not under control now; it may be another time, so it must not be silenced yet.
             self._began_between(code, sys._getframe(1))
@@ -337,6 +352,17 @@ class Unobserved:
             return  # the interpreter calls it
         if package in _STATEFUL or package not in sys.stdlib_module_names:
             self._add(module, "")
+
+
+def _name_of(thing: Any) -> str:
+    """Name an object, or its type."""
+    if type(thing) is str:
+        return thing
+    if type(thing) is FunctionType:
+        return f"{thing.__module__}.{thing.__qualname__}"
+    if issubclass(type(thing), type):
+        return f"{module_of(thing)}.{qualified_name(thing)}"
+    return f"an object of the type {qualified_name(type(thing))}"
 
 
 unobserved = Unobserved()

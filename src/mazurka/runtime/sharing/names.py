@@ -34,7 +34,7 @@ from collections import Counter
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
-from mazurka.runtime.core.insides import module_of, qualified_name
+from mazurka.runtime.core.insides import field_of, module_of, qualified_name
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.sharing.kept_by_c import older_in_c
@@ -148,8 +148,9 @@ class Names:
         An object that it was the first to meet it may have made itself: a node of a list in C, say.
         If a later run meets it, it is compared with what it was then.
         """
-        older_state.put_back(self.objects.get)
-        for thing in older_in_c.put_back():
+        older_in_c.put_back()  # first: what C code writes may be a variable, too
+        lost = older_state.put_back(self.objects.get)
+        for thing in (*lost, *older_in_c.take_lost()):
             if id(thing) not in self._fresh:
                 unobserved.lose(self._pinned[id(thing)][1] if self.is_pinned(thing) else thing)
         if self.objects and (self._fresh or self._tried):
@@ -170,7 +171,7 @@ class Names:
         """Give an object that a run has met a name for the whole exploration, or until it goes: if
         the run has made it, nothing else keeps it."""
         kept: Any = thing
-        if type(thing).__weakrefoffset__:
+        if field_of(type(thing), "__weakrefoffset__"):
             kept = _Reference(thing, self._unpin)
             kept.identity = id(thing)
         self._pinned.setdefault(id(thing), (kept, name))
@@ -193,6 +194,23 @@ class Names:
         key = id(thing)
         return key in held or (key in self._pinned and key not in self._own)
 
+    def note_older(self, thing: Any, name: str) -> None:
+        """Note that the run may change an object, if that is older, by what it gets as an
+        attribute; give the object no name."""
+        if self.is_older(thing) or is_lasting(thing):
+            older_state.meet(thing)
+            if name == "__annotations__" and issubclass(type(thing), (type, ModuleType)):
+                self._name_annotations(thing)
+
+    def _name_annotations(self, thing: Any) -> None:
+        """Name the dictionary that the interpreter makes in each run that asks a class or a module
+        for annotations which it does not have, whichever thread asks first."""
+        kind = type if issubclass(type(thing), type) else ModuleType
+        made = vars(kind)["__annotations__"].__get__(thing)
+        if id(made) not in held and id(made) not in self._pinned and id(made) not in self.objects:
+            owner = qualified_name(thing) if kind is type else thing.__name__
+            self.objects[id(made)] = Seen(made, EVERYBODY, f"{owner}.__annotations__", 0)
+
     def see(self, thing: Any) -> Seen:
         """Find what is known of an object that the running thread has, and name it if it is new."""
         seen = self.objects.get(id(thing))
@@ -212,7 +230,7 @@ class Names:
 
     def _name(self, thing: Any) -> Seen:
         kind = type(thing)
-        if id(thing) in held or (kind is FunctionType and "<locals>" not in thing.__qualname__):
+        if id(thing) in held or (kind is FunctionType and is_lasting(thing)):
             older_state.meet(thing)
         if kind not in self._plain or id(thing) in self._pinned:
             seen = self._name_specially(thing, kind)
@@ -246,16 +264,17 @@ class Names:
             seen.origin = thing.__name__
             return seen
         if issubclass(kind, type):
-            if "<locals>" not in (name := qualified_name(thing)):
+            if is_lasting(thing):
                 older_state.meet(thing)
-                return Seen(thing, EVERYBODY, f"{module_of(thing)}.{name}", 0)
+                name = f"{module_of(thing)}.{qualified_name(thing)}"
+                return Seen(thing, EVERYBODY, name, 0)
         elif "<locals>" not in qualified_name(kind):  # those may be new ones in every run
             self._plain.add(kind)
         return None
 
     def _protect(self, thing: Any) -> Any:
         """Make what protects the identity of an object: a weak reference, or the object itself."""
-        if not type(thing).__weakrefoffset__:
+        if not field_of(type(thing), "__weakrefoffset__"):
             return thing
         kept = _Reference(thing, self._forget)
         kept.identity = id(thing)
@@ -333,6 +352,17 @@ class Names:
         self._limit = max(SWEEP, 2 * len(self.objects))
 
 
+def is_lasting(thing: Any) -> bool:
+    """Return whether an object is a module, or a function or class that no function defines: each
+    execution finds the same one under its name."""
+    kind = type(thing)
+    if kind is FunctionType:
+        return "<locals>" not in thing.__qualname__
+    return kind is ModuleType or (
+        issubclass(kind, type) and "<locals>" not in qualified_name(thing)
+    )
+
+
 def name_of(kind: type) -> str:
     """Name a type, the same in every run, without running code of its metaclass."""
     module, name = module_of(kind), qualified_name(kind)
@@ -357,7 +387,7 @@ def short(value: object) -> str:
     try:
         text = repr(value)
     except Exception:
-        return f"<{kind.__name__}>"
+        return f"<{field_of(kind, '__name__')}>"
     if text.startswith("<") and " at 0x" in text:
-        text = f"<{kind.__name__}>"
+        text = f"<{field_of(kind, '__name__')}>"
     return text if len(text) <= 60 else text[:57] + "..."

@@ -6,7 +6,8 @@ never be seen again.  So what is at a path is kept when a run is first about to 
 back when the run has ended: new files are removed, others get the contents, the mode and the times
 that they had.
 
-What a run may change must fit into memory, and what cannot be put back is refused.
+What a run may change must fit into memory.  Where the system does not let anybody put something
+back, it is named, and nothing is proved.
 """
 
 from __future__ import annotations
@@ -14,8 +15,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 MOST: Final = 64 * 1024 * 1024
 """How many bytes are kept at most."""
@@ -92,25 +92,34 @@ class OlderFiles:
         except OSError:  # who may not read it rarely may write it
             return KeptFile(found.st_mode, b"", times)
 
-    def put_back(self) -> None:
-        """Let the paths that the run has changed lead to what they led to."""
+    def put_back(self) -> list[str]:
+        """Let the paths that the run has changed lead to what they led to; return those of which
+        that is impossible."""
         met, self._met = self._met, set()
-        if not met:
-            return
+        lost: list[str] = []
         deepest_first = sorted(met, key=lambda path: (-path.count(os.sep), path))
         for path in deepest_first:
             if not self._first[path].mode:
-                _remove(path)
+                _try(lost, _remove, path)
         for path in reversed(deepest_first):
             first = self._first[path]
             if first.mode:
-                with suppress(OSError):
-                    _restore(path, first)
+                _try(lost, _restore, path, first)
         for path in deepest_first:  # to fill a folder changes its times
             first = self._first[path]
             if stat.S_ISDIR(first.mode):
-                with suppress(OSError):
-                    os.utime(path, ns=first.times)
+                _try(lost, os.utime, path, ns=first.times)
+        return list(dict.fromkeys(lost))
+
+
+def _try(
+    lost: list[str], action: Callable[..., object], path: str, *given: Any, **more: Any
+) -> None:
+    """Put a file back; add its path to `lost` if the system refuses."""
+    try:
+        action(path, *given, **more)
+    except OSError:
+        lost.append(path)
 
 
 def _list(path: str) -> list[str]:
@@ -137,13 +146,12 @@ def _remove(path: str) -> None:
         mode = os.lstat(path).st_mode
     except (OSError, ValueError):
         return
-    with suppress(OSError):
-        if stat.S_ISDIR(mode):
-            for name in _list(path):
-                _remove(os.sep.join((path, name)))
-            os.rmdir(path)
-        else:
-            os.unlink(path)
+    if stat.S_ISDIR(mode):
+        for name in _list(path):
+            _remove(os.sep.join((path, name)))
+        os.rmdir(path)
+    else:
+        os.unlink(path)
 
 
 def _restore(path: str, first: KeptFile) -> None:
@@ -164,10 +172,7 @@ def _restore(path: str, first: KeptFile) -> None:
             os.symlink(os.fsdecode(first.contents), path)
         return
     elif stat.S_ISREG(first.mode):
-        if present is not None and (present.st_size, present.st_mtime_ns, present.st_mode) == (
-            *(len(first.contents), first.times[1]),
-            first.mode,
-        ):
+        if present is not None and _is_as(path, present, first):
             return
         _write(path, first.contents)
     else:
@@ -175,6 +180,14 @@ def _restore(path: str, first: KeptFile) -> None:
     if present is None or present.st_mode != first.mode:
         os.chmod(path, stat.S_IMODE(first.mode))
     os.utime(path, ns=first.times)
+
+
+def _is_as(path: str, present: os.stat_result, first: KeptFile) -> bool:
+    """Whether a file is as it was.  Its times alone tell little: who writes can give it its old
+    ones, and one that is mapped keeps them."""
+    known = (len(first.contents), first.times[1], first.mode)
+    found = (present.st_size, present.st_mtime_ns, present.st_mode)
+    return found == known and _read(path) == first.contents
 
 
 def _write(path: str, contents: bytes) -> None:

@@ -20,9 +20,7 @@ What a module's code does when it is imported stays, since no later run imports 
 code keeps (an iterator, a file) cannot be put back, and neither can a generator that is older than
 the runs: after a run that has resumed one, everything stays (`keep_all`), and nothing is proved.  A
 cache of `functools` that was empty is emptied, and a generator of random numbers (`random.Random`)
-goes on where it was.  The empty dictionary that the interpreter gives to a class without
-annotations when somebody asks for these stays: it says what its absence says, and it is the same
-one in all later runs.
+goes on where it was.
 """
 
 from __future__ import annotations
@@ -31,7 +29,6 @@ from _random import Random
 from array import array
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from itertools import chain
 from operator import is_
 from types import (
@@ -39,6 +36,7 @@ from types import (
     GetSetDescriptorType,
     MemberDescriptorType,
     ModuleType,
+    WrapperDescriptorType,
 )
 from typing import Any, Final, TypeAlias
 from weakref import finalize
@@ -53,13 +51,14 @@ from mazurka.runtime.core.insides import (
     qualified_name,
     slots,
 )
+from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.sharing.captured import find_captured
-from mazurka.runtime.sharing.kept_by_c import older_in_c
+from mazurka.runtime.sharing.kept_by_c import hides_something, older_in_c, read_hidden_in_class
 from mazurka.runtime.sharing.older_caches import CACHED, is_same, put_entries_back, read_entries
+from mazurka.runtime.sharing.older_fields import OlderFields, Values, find_fields
 
 _MISSING: Final = object()
 _CELL: Final = "cell_contents"
-_ANNOTATIONS: Final = "__annotations__"
 _LISTS: Final = (list, deque)
 _BUFFERS: Final = (bytearray, array)
 _OURS: Final = "_mazurka"
@@ -76,6 +75,8 @@ class OlderState:
         """By identity: each object, and what it held."""
         self._met: dict[int, Any] = {}
         """By identity: those that the present run has met."""
+        self._copied: list[int] = []
+        """The identities of those that the present run was the first to meet."""
         self.held: set[int] = set()
         """The identities of what these objects and modules held: that is older, too."""
         self.own: set[int] = set()
@@ -95,6 +96,7 @@ class OlderState:
         """Forget the exploration."""
         self._first.clear()
         self._met.clear()
+        self._copied.clear()
         self.held.clear()
         self._kept.clear()
         self._passing.clear()
@@ -104,6 +106,7 @@ class OlderState:
     def renew(self) -> None:
         """Copy objects anew when they are met again: between two runs, locks have been replaced."""
         self._first.clear()
+        self._copied.clear()
         self.held.clear()
         self._passing.clear()
         for values in self._kept:
@@ -150,13 +153,17 @@ class OlderState:
                 return
             holding = Holding(thing)
             self._first[key] = thing, holding
-            self.held.update(map(id, holding.variables.values()))
-            self.held.update(map(id, holding.parts))
-            for part in holding.elements or ():
-                self.held.update(map(id, part))
-        if type(thing) is CACHED:
-            older_in_c.meet(thing)
+            self._copied.append(key)
+            self._hold_parts(holding)
+        if hides_something(type(thing)):
+            session.current.do_aside(older_in_c.meet, thing)
         self._met[key] = thing
+
+    def _hold_parts(self, holding: Holding) -> None:
+        self.held.update(map(id, holding.variables.values()))
+        self.held.update(map(id, holding.parts))
+        for part in holding.elements or ():
+            self.held.update(map(id, part))
 
     def has_met(self, thing: Any) -> bool:
         """Whether the present run has an older object."""
@@ -171,24 +178,44 @@ class OlderState:
         """Note that the present run is about to assign an attribute that C code keeps."""
         self._assigned.append((thing, kept, _read_slot(kept, thing)))
 
-    def put_back(self, touched: Callable[[int], Mapping[str, object] | None]) -> None:
+    def put_back(self, touched: Callable[[int], Mapping[str, object] | None]) -> list[Any]:
         """Let the objects that the run has met hold what they held; `touched` says by identity
-        which of their attributes it has used."""
+        which of their attributes it has used.  Return those of which that is impossible.
+
+        Two objects may share what they hold: an object and its dictionary, or a class and the
+        slots of its objects.  The one that the run met last was copied last, perhaps with changes
+        that the run had made by way of the other one; so it is put back first.
+        """
+        lost = []
         while self._assigned:
             thing, kept, value = self._assigned.pop()
-            with suppress(AttributeError, TypeError, ValueError):
-                if value is _MISSING:
-                    kept.__delete__(thing)
-                else:
-                    kept.__set__(thing, value)
+            if not _write_kept(thing, kept, value):
+                lost.append(thing)
         met, self._met = self._met, {}
-        for key, thing in met.items():
+        for key, thing in reversed(met.items()):
             holding = self._first[key][1]
             names = touched(key) or ()
-            if _ANNOTATIONS in names and holding.keep_annotations(thing):
-                self.held.add(id(holding.variables[_ANNOTATIONS]))
-            holding.put_back(thing, names, whole=key in self._whole)
+            if not holding.put_back(thing, names, whole=key in self._whole):
+                lost.append(thing)
         self._whole.clear()
+        if not lost:
+            self._copy_again()
+        self._copied.clear()
+        return lost
+
+    def _copy_again(self) -> None:
+        """Copy those again that were copied with changes of the present run in them, now that
+        everything is put back."""
+        changed = [key for key in self._copied if self._first[key][1].differs(self._first[key][0])]
+        if changed:
+            for key in changed:
+                self._first[key] = self._first[key][0], Holding(self._first[key][0])
+            self.held.clear()
+            self.held.update(map(id, self._passing))
+            for values in self._kept:
+                self.held.update(map(id, values))
+            for _, holding in self._first.values():
+                self._hold_parts(holding)
 
     def keep_all(self) -> None:
         """Let everything stay as the present run has left it, and be what later ones find.
@@ -223,18 +250,35 @@ class OlderState:
 class Holding:
     """What one object holds: its variables, and its elements if it is a container."""
 
-    __slots__ = ("_is_space", "elements", "numbers", "parts", "variables")
+    __slots__ = (
+        *("_fields", "_hidden", "_is_space", "_values"),
+        *("elements", "numbers", "parts", "variables"),
+    )
 
     def __init__(self, thing: Any) -> None:
         kind = type(thing)
         self._is_space = kind is CellType or issubclass(kind, (ModuleType, type))
         self.variables = read_variables(thing)
+        self._fields: OlderFields | None = find_fields(kind)
+        self._values: Values = () if self._fields is None else self._fields.read(thing)
+        """The fields."""
+        self._hidden = read_hidden_in_class(thing)
+        """What C code of a metaclass keeps of a class."""
         self.elements = _read_elements(thing)
         elements = () if issubclass(kind, _BUFFERS) else self.elements or ()
-        self.parts = find_captured(chain((thing,), self.variables.values(), *elements))
+        held = chain((thing,), self.variables.values(), self._values, *elements)
+        self.parts = (*self._values, *find_captured(held))
         """What else belongs to the object, and is older, too."""
         self.numbers: Any = Random.getstate(thing) if issubclass(type(thing), Random) else None
         """The state of a generator of random numbers."""
+
+    def differs(self, thing: Any) -> bool:
+        """Tell whether an object holds anything else than this, its fields aside."""
+        if self.find_changed(thing):
+            return True
+        return self.elements is not None and not is_same(
+            self.elements, _read_elements(thing) or self.elements
+        )
 
     def find_changed(self, thing: Any) -> list[str]:
         """Find the variables that an object does not hold as this says.
@@ -254,32 +298,24 @@ class Holding:
             and not is_own(getattr(value, "__self__", value))
         ]
 
-    def put_back(self, thing: Any, touched: Any, *, whole: bool = False) -> None:
+    def put_back(self, thing: Any, touched: Any, *, whole: bool = False) -> bool:
         """Let an object hold this again, as far as a run may have changed it: of a module or a
-        class, the variables in `touched` unless it has been shown as a `whole`."""
-        if whole or not self._is_space:
+        class, the variables in `touched` unless it has been shown as a `whole`.  Tell whether it
+        holds this then."""
+        done = self._fields is None or _put_fields_back(thing, self._fields, self._values)
+        if whole or not self._is_space or self._hidden is not None:
             touched = self.find_changed(thing)
         if touched:
             present = _space_of(thing)
             for name in list(touched):
                 old = self.variables.get(name, _MISSING)
                 if _variable(thing, present, name) is not old:
-                    _write_variable(thing, name, old)
+                    done = _write_variable(thing, name, old) and done
         if self.elements is not None:
             _put_elements_back(thing, self.elements)
         if self.numbers is not None and Random.getstate(thing) != self.numbers:
             Random.setstate(thing, self.numbers)
-
-    def keep_annotations(self, thing: Any) -> bool:
-        """Let a class keep the empty dictionary of annotations that it has been given; tell
-        whether it has."""
-        if _ANNOTATIONS in self.variables or not issubclass(type(thing), type):
-            return False
-        made = names_in_class(thing).get(_ANNOTATIONS)
-        if type(made) is not dict or made:
-            return False
-        self.variables[_ANNOTATIONS] = made
-        return True
+        return done and (self._hidden is None or read_hidden_in_class(thing) == self._hidden)
 
     def adopt(self, before: Holding, after: Holding) -> None:
         """Add to this what has changed in between."""
@@ -314,9 +350,9 @@ def _space_of(thing: Any) -> Mapping[str, Any]:
 
 def _slot_of(thing: Any, name: str) -> MemberDescriptorType | None:
     for base in ancestors(type(thing)):
-        found = names_in_class(base).get(name)
-        if type(found) is MemberDescriptorType:
-            return found
+        found = names_in_class(base).get(name, _MISSING)
+        if found is not _MISSING:
+            return found if type(found) is MemberDescriptorType else None
     return None
 
 
@@ -330,7 +366,7 @@ def read_variables(thing: Any) -> dict[str, Any]:
         for name, slot in slots(kind):
             value = _read_slot(slot, thing)
             if value is not _MISSING:
-                found[name] = value
+                found.setdefault(name, value)
     return found
 
 
@@ -350,24 +386,21 @@ def _read_slot(slot: Any, thing: Any) -> Any:
     """Read a slot; `contextlib.suppress` would be code that the program may run, too."""
     try:
         return slot.__get__(thing)
-    except AttributeError:
+    except (AttributeError, ValueError):  # the latter of an empty cell
         return _MISSING
 
 
-def _write_variable(thing: Any, name: str, value: Any) -> None:
-    """Set a variable, or delete it if it was not there; what cannot be changed stays."""
+def _write_variable(thing: Any, name: str, value: Any) -> bool:
+    """Set a variable, or delete it if it was not there; tell whether that has been done."""
     kind = type(thing)
-    with suppress(TypeError, AttributeError, KeyError):
+    try:
         if kind is CellType:
             if value is _MISSING:
                 del thing.cell_contents
             else:
                 thing.cell_contents = value
         elif issubclass(kind, type):
-            if value is _MISSING:
-                type.__delattr__(thing, name)
-            else:
-                type.__setattr__(thing, name, value)
+            _write_in_class(thing, name, value)
         elif issubclass(kind, ModuleType) or (slot := _slot_of(thing, name)) is None:
             space: Any = _space_of(thing)
             if value is _MISSING:
@@ -378,6 +411,47 @@ def _write_variable(thing: Any, name: str, value: Any) -> None:
             slot.__delete__(thing)
         else:
             slot.__set__(thing, value)
+    except Exception:  # C code may refuse it with any
+        pass  # it is looked at below
+    present = _variable(thing, _space_of(thing), name)
+    is_number = type(present) in (int, float, str) and type(present) is type(value)
+    return present is value or (is_number and present == value)  # C code makes numbers when asked
+
+
+def _write_in_class(thing: type, name: str, value: Any) -> None:
+    """Set or delete an attribute of a class as C code of its metaclass does; no code in Python."""
+    action = "__setattr__" if value is not _MISSING else "__delattr__"
+    given = (name,) if value is _MISSING else (name, value)
+    spaces = map(names_in_class, ancestors(type(thing)))
+    next(space[action] for space in spaces if type(space.get(action)) is WrapperDescriptorType)(
+        thing, *given
+    )
+
+
+def _put_fields_back(thing: Any, fields: OlderFields, old: Values) -> bool:
+    """Write the fields of an object that have changed; tell whether it has the old ones then."""
+    present = fields.read(thing)
+    if all(map(is_, present, old)):
+        return True
+    try:
+        fields.write(thing, old, present)
+    except Exception:  # a class may not take its bases back
+        return False
+    return all(map(is_, fields.read(thing), old))
+
+
+def _write_kept(thing: Any, kept: Any, value: Any) -> bool:
+    """Write what C code keeps of an object; tell whether that has been done."""
+    if _read_slot(kept, thing) is value:
+        return True
+    try:
+        if value is _MISSING:
+            kept.__delete__(thing)
+        else:
+            kept.__set__(thing, value)
+    except Exception:  # C code may refuse it with any
+        return False
+    return True
 
 
 # -- elements ------------------------------------------------------------------------------------

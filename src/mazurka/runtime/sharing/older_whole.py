@@ -12,6 +12,7 @@ from typing import Any
 
 from mazurka.runtime.core.insides import attributes
 from mazurka.runtime.core.operations import Object
+from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.older_state import Holding
 
 
@@ -31,4 +32,5 @@ class OlderWhole(Object):
 
     def restore(self, state: Hashable) -> None:
         for part, holding in self._parts:
-            holding.put_back(part, (), whole=True)
+            if not holding.put_back(part, (), whole=True):
+                unobserved.lose(part)

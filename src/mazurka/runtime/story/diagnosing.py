@@ -13,12 +13,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from mazurka.runtime.core.failures import find_cycle
 from mazurka.runtime.core.sites import SourceLine, is_plumbing
 from mazurka.runtime.core.tasks import shorten
 from mazurka.runtime.story.critical_order import CriticalOrder, Interruption, WrongOrder
 from mazurka.runtime.story.detailed_run import Details, detailed
 from mazurka.runtime.story.diagnosis import Diagnosis, Part
 from mazurka.runtime.story.effects import DELETED, NOT_THERE
+from mazurka.runtime.story.failure import STUCK
 from mazurka.runtime.story.moved_steps import RunOnce, Trials
 from mazurka.runtime.story.story import RecordedStep, Stands, Story
 from mazurka.stateless.runs import Failed
@@ -58,17 +60,19 @@ def _diagnose_order(failed: Failed, details: Details) -> Diagnosis | None:
 
 def diagnose_standing(failed: Failed, story: Story) -> Diagnosis | None:
     """Say who waits for whom, where threads wait in a circle or for one that has ended."""
+    if failed.kind not in STUCK:
+        return None
     standing = {stands.thread: stands for stands in story.standing}
-    thread, seen = failed.thread, list[int]()
-    while thread is not None and thread in standing and thread not in seen:
-        seen.append(thread)
-        thread = standing[thread].awaited
-    if thread in seen:
-        circle = [standing[one] for one in seen[seen.index(thread) :]]
-        if all(_place_of(stands.site) for stands in circle):
-            return _describe_circle(story, circle)
-    elif thread is not None and seen and story.acquired.get(seen[-1]):
-        return _describe_kept(story, standing[seen[-1]], thread)
+    awaited = {thread: stands.awaited for thread, stands in standing.items()}
+    circle = [standing[one] for one in find_cycle(awaited, (failed.thread, *standing))]
+    if circle:
+        shown = all(_place_of(stands.site) for stands in circle)
+        return _describe_circle(story, circle) if shown else None
+    last, thread = None, failed.thread
+    while thread in standing:
+        last, thread = thread, awaited[thread]
+    if last is not None and thread is not None and story.acquired.get(last):
+        return _describe_kept(story, standing[last], thread)
     return None
 
 

@@ -9,6 +9,7 @@ from types import CellType, FrameType, ModuleType
 from typing import Any
 
 from mazurka.runtime.core.assertions import FrameValues
+from mazurka.runtime.core.insides import ancestors, field_of, find_in_class, names_in_class
 from mazurka.runtime.core.operations import ReadClock, RealOperation
 from mazurka.runtime.core.sites import sites
 from mazurka.runtime.core.spinning import Spin
@@ -78,10 +79,12 @@ class Place:
         if not self.name or self.holder is None or issubclass(sort, (CellType, ModuleType)):
             return False
         kind: Any = type(self.holder)
-        if kind.__getattribute__ is not object.__getattribute__ or not kind.__dictoffset__:
+        if find_in_class(kind, "__getattribute__") is not object.__getattribute__ or not field_of(
+            kind, "__dictoffset__"
+        ):
             return False
         named = (self.name, "__getattr__")
-        made_up = any(name in vars(base) for base in kind.__mro__ for name in named)
+        made_up = any(name in names_in_class(base) for base in ancestors(kind) for name in named)
         return not made_up and self.found() is MISSING
 
     def value(self) -> str | None:

@@ -19,7 +19,7 @@ from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 from mazurka.runtime.core.frame_variables import read_variables
-from mazurka.runtime.core.insides import slots
+from mazurka.runtime.core.insides import ancestors, field_of, is_one_of, module_of, slots
 from mazurka.runtime.core.names import created
 from mazurka.runtime.core.operations import Object
 from mazurka.runtime.core.scheduler import session
@@ -153,11 +153,11 @@ def _children(text: str, value: Any) -> Iterator[tuple[str, Any]]:
     if issubclass(type(value), _PLAIN):
         return
     kind = type(value)
-    if kind in (list, tuple):
+    if is_one_of(kind, (list, tuple)):
         for number, item in enumerate(value[:LONGEST]):
             yield f"{text}[{number}]", item
-    elif kind in (dict, defaultdict, OrderedDict):
-        for key in list(value)[:LONGEST]:
+    elif is_one_of(kind, (dict, defaultdict, OrderedDict)):
+        for key in list(dict.keys(value))[:LONGEST]:
             if type(key) in (str, int):
                 yield f"{text}[{key!r}]", value[key]
     elif issubclass(type(value), FunctionType):
@@ -169,7 +169,7 @@ def _children(text: str, value: Any) -> Iterator[tuple[str, Any]]:
     elif issubclass(type(value), type):
         yield from _attributes(text, vars(value))
     else:
-        named = issubclass(kind, CLASSES) or kind.__module__ == PROCESS_LOCKS
+        named = issubclass(kind, CLASSES) or module_of(kind) == PROCESS_LOCKS
         parts = PARTS if named else ()
         yield from _attributes(text, _dictionary(value), parts, kind)
         for name, slot in slots(kind):
@@ -194,8 +194,8 @@ def demangle(name: str, kind: type) -> str:
     """Return a name as the class has it that keeps it private: `__size`, not `_Cache__size`."""
     if not name.startswith("_") or "__" not in name:
         return name
-    for base in kind.__mro__:
-        prefix = f"_{base.__name__.lstrip('_')}__"
+    for base in ancestors(kind):
+        prefix = f"_{field_of(base, '__name__').lstrip('_')}__"
         if name.startswith(prefix):
             return name.removeprefix(prefix[:-2])
     return name

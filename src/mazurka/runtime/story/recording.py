@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from types import FrameType
 
 from mazurka.runtime.core.daemons import Leashed
+from mazurka.runtime.core.failures import find_awaited
 from mazurka.runtime.core.names import forget_names
 from mazurka.runtime.core.operations import (
     Idle,
@@ -293,15 +294,9 @@ class Recorder(Decider):
             waits=say_once(text),
             holder=paths.get(holder, holder) if holder else None,
             place=point_of(operation),
-            awaited=self._find_awaited(operation, holder),
+            awaited=find_awaited(self._tasks.values(), operation),
             subject="" if isinstance(bare, Idle) else self._label(bare.shared),
         )
-
-    def _find_awaited(self, operation: RealOperation, holder: str | None) -> int | None:
-        """Find the thread that holds what is waited for, or that is joined."""
-        if operation.joined >= 0:
-            return operation.joined
-        return next((one.number for one in self._tasks.values() if one.path == holder), None)
 
     def _label(self, shared: Shared) -> str:
         """Return a label with the kind of object; threads and variables need none."""

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -63,20 +62,6 @@ def split_target(target: str) -> tuple[str, str | None]:
     """Split `tests/test_bank.py::Class::test` into a path and a name."""
     path, separator, name = target.partition("::")
     return path, name if separator else None
-
-
-def locate_target(target: str) -> str:
-    """Find the target of a token, whose path may begin at the root of the project."""
-    path, separator, name = target.partition("::")
-    here = Path.cwd()
-    for directory in (here, *here.parents):
-        if (directory / path).is_file():
-            return f"{path if directory == here else directory / path}{separator}{name}"
-    raise CollectionError(
-        "the token is of a test in this file, which is neither here nor in a directory above: run"
-        " mazurka replay in the directory in which the test was run",
-        file=path,
-    )
 
 
 def collect(target: str) -> list[Found]:

@@ -61,7 +61,7 @@ def _read_file(path: str, changed: int, size: int) -> Mapping[str, Any] | None:
 
     try:
         tool = tomllib.loads(text).get("tool")
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # or a number has too many digits
         message = f"the settings cannot be read: {error}"
         raise ConfigurationError(message, file=shown_path(path)) from None
     table = tool.get("mazurka") if isinstance(tool, dict) else None

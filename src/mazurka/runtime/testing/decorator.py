@@ -187,6 +187,7 @@ def explore(
     patience: float = 5.0,
     max_steps: int = 10_000,
     workers: int = 1,
+    isolate: bool = False,
     timeouts: str = "any",
 ) -> Callable[[Function], Function]: ...
 
@@ -207,6 +208,7 @@ def explore(
     patience: float = 5.0,
     max_steps: int = 10_000,
     workers: int = 1,
+    isolate: bool = False,
     timeouts: str = "any",
 ) -> Result: ...
 
@@ -229,8 +231,9 @@ def explore(function: Callable[..., Any] | None = None, /, **given: Any) -> Any:
     `seed`, limits `executions` and `seconds`, `races` (report data races, too),
     `leave_out` (modules and packages not to observe), `virtual_time`, `patience`, the seconds
     after which a call that nobody controls is reported, `max_steps`, the most steps of an
-    execution, `workers`, the number of processes that search together, and `timeouts`: sleeps and
-    timeouts may end at `"any"` time, or as a `"last-resort"`, when nobody else can move.
+    execution, `workers`, the number of processes that search together, `isolate`, to explore in a
+    separate process, and `timeouts`: sleeps and timeouts may end at `"any"` time, or as a
+    `"last-resort"`, when nobody else can move.
     """
     read_options(given)
     if function is None:

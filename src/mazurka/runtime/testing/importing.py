@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import shlex
 import sys
+from importlib.machinery import PathFinder
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 from mazurka.errors import MazurkaError, suggest_file
@@ -59,6 +61,41 @@ def load_tests(path: str) -> ModuleType:
 def prepend(directory: Path) -> None:
     if str(directory) not in sys.path:
         sys.path.insert(0, str(directory))
+        project_directories.add(str(directory))
+    if LibraryFinder not in sys.meta_path:
+        sys.meta_path.insert(max(len(sys.meta_path) - 1, 0), LibraryFinder)
+
+
+project_directories: set[str] = set()
+"""What has been added to `sys.path` for tests."""
+IMPORT_SYSTEM = ("<frozen importlib", str(Path(importlib.__file__)))
+
+
+class LibraryFinder:
+    """Finds modules of the standard library for code that is not of a test's project.
+
+    The directories of a project come first in `sys.path`, as with pytest.  A file of the project
+    that has the name of such a module is for the project: Mazurka, or a library, which imports the
+    module later, must not execute it."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> Any:
+        if path is not None or name not in sys.stdlib_module_names or is_project_importing():
+            return None
+        others = [place for place in sys.path if place not in project_directories]
+        return PathFinder.find_spec(name, others)
+
+
+def is_project_importing() -> bool:
+    """Return whether code of a project imports a module now, or this file does that for it."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename.startswith(IMPORT_SYSTEM):
+        frame = frame.f_back
+    file = "<" if frame is None else frame.f_code.co_filename
+    if file == __file__ or file.startswith("<"):
+        return True
+    places = [place for place in sys.path if file.startswith(f"{place}{os.sep}")]
+    return max(places, key=len, default="") in project_directories
 
 
 def find_root(file: Path) -> Path:

@@ -7,10 +7,13 @@ is read of them and when, and the room on the disk.
 from __future__ import annotations
 
 import errno
+import os
 import shutil
+import sys
 import tempfile
 from array import array
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +25,11 @@ from mazurka.errors import OptionError
 from mazurka.search import Observer
 from mazurka.stateful import blocks
 
+if sys.platform != "win32":
+    import fcntl
+
+PREFIX, LOCK = "mazurka-", "in-use"
+"""How the names of directories begin; the file in each that its process keeps locked."""
 LEAST_FREE = 64_000_000
 """What is left to others on the disk."""
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -41,7 +49,11 @@ class SortedFile:
 
 
 class ScratchDirectory:
-    """A directory for one search, which is gone when the search is."""
+    """A directory for one search, which is gone when the search is.
+
+    If the process is killed, the next search that stores states beside it removes the directory.  A
+    process keeps a file in its directory locked, and the system unlocks it when the process ends:
+    so that nothing depends on the numbers of processes, which are used again."""
 
     def __init__(self, parent: str) -> None:
         self.parent = parent or tempfile.gettempdir()
@@ -50,15 +62,26 @@ class ScratchDirectory:
         self.made = 0
 
     def __enter__(self) -> ScratchDirectory:
+        self.held = ExitStack()
         try:
-            self.kept = tempfile.TemporaryDirectory(prefix="mazurka-", dir=self.parent)
+            remove_abandoned(Path(self.parent))
+            while True:
+                kept = self.held.enter_context(
+                    tempfile.TemporaryDirectory(
+                        prefix=PREFIX, dir=self.parent, ignore_cleanup_errors=True
+                    )
+                )
+                self.path = Path(kept)
+                lock = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+                self.held.callback(os.close, lock)
+                if hold(lock) and os.fstat(lock).st_nlink:  # nobody has removed it before that
+                    return self
         except OSError as error:
+            self.held.close()
             raise OptionError(
                 f"no states can be stored in {self.parent} ({error.strerror});"
                 " --store-dir names another directory"
             ) from error
-        self.path = Path(self.kept.name)
-        return self
 
     def __exit__(
         self,
@@ -66,7 +89,7 @@ class ScratchDirectory:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.kept.cleanup()
+        self.held.close()
 
     def new_file(self) -> Path:
         self.made += 1
@@ -95,6 +118,33 @@ class ScratchDirectory:
     def remove(self, file: SortedFile) -> None:
         self.used_bytes -= file.path.stat().st_size
         file.path.unlink()
+
+
+def remove_abandoned(parent: Path) -> None:
+    """Remove the directories of searches whose processes have been killed."""
+    if sys.platform == "win32":
+        return
+    for path in parent.glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            if path.lstat().st_uid != os.geteuid():
+                continue
+            lock = os.open(path / LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                ours = all(name == LOCK or name.isdecimal() for name in os.listdir(path))
+                if ours and hold(lock, wait=False):
+                    shutil.rmtree(path)
+            finally:
+                os.close(lock)
+
+
+def hold(file: int, *, wait: bool = True) -> bool:
+    """Lock a file until it is closed; return whether it is locked."""
+    if sys.platform == "win32":
+        return True
+    with suppress(BlockingIOError):
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        return True
+    return False
 
 
 class Part:

@@ -2,8 +2,7 @@
 
 Emerson, Lei, *Efficient Model Checking in Fragments of the Propositional Mu-Calculus* (LICS 1986);
 Clarke, Grumberg, McMillan, Zhao, *Efficient Generation of Counterexamples and Witnesses in Symbolic
-Model Checking* (DAC 1995).  This file runs in the process of `mazurka.symbolic.solving.process`,
-without the rest of Mazurka.
+Model Checking* (DAC 1995).  This file runs in the process of `mazurka.symbolic.solving.process`.
 
 *The hull.*  A condition is a set of transitions.  The hull is the greatest set Z of reachable
 states in which, for each condition J_j, every state can go on inside Z to a transition of J_j whose

@@ -1,8 +1,8 @@
 """The process in which a SAT solver runs: it reads commands, and answers.
 
-This file is run as a program, without the rest of Mazurka: starting it must not take longer than
-needed.  A message is one byte that says what it is, the length of what follows in 32-bit numbers,
-and these numbers.
+The process imports this module and little else: starting it must not take longer than needed.  A
+message is one byte that says what it is, the length of what follows in 32-bit numbers, and these
+numbers.
 
 | command | numbers | answer |
 |---|---|---|
@@ -28,14 +28,12 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import importlib.util
 import signal
 import struct
 import sys
 import time
 from array import array
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, BinaryIO
 
 NEW, ADD, SOLVE, VALUES, CORE = b"N", b"A", b"S", b"V", b"C"
@@ -121,7 +119,8 @@ class Server:
 
 def prove(problem: array[int], send: Callable[[bytes, Sequence[int]], None]) -> None:
     """Look for an inductive invariant, and send what comes of it."""
-    prover = load_beside("property_directed")
+    from mazurka.symbolic.solving import property_directed as prover
+
     search = prover.PropertyDirected(
         prover.Problem.from_numbers(problem), lambda progress: send(PROGRESS, progress)
     )
@@ -140,40 +139,30 @@ def reach(
     ask: Callable[[bytes, Sequence[int]], array[int]],
 ) -> None:
     """Find the reachable states, and send what comes of it."""
-    module = load_beside("reachability")
+    from mazurka.symbolic.solving import fair_cycles, reachability
+
+    def tell(*progress: int) -> None:
+        ask(PROGRESS, progress)
 
     def report(target: int, frames: list[tuple[int, list[int]]]) -> bool:
         flat = [number for part, inputs in frames for number in (part, *inputs)]
         return bool(ask(FOUND, [target, *flat])[0])
 
-    search = module.Reachability(
-        module.ReachProblem.from_numbers(problem),
-        lambda progress: ask(PROGRESS, progress),
+    search = reachability.Reachability(
+        reachability.ReachProblem.from_numbers(problem),
+        lambda progress: tell(*progress),
         report,
     )
     if not search.search():
         return
     if search.conditions:
-        cycles = load_beside("fair_cycles").FairCycles(
-            search, lambda nodes: ask(PROGRESS, [search.passes, search.rings, nodes])
-        )
-        lasso = cycles.find()
+        lasso = fair_cycles.FairCycles(
+            search, lambda nodes: tell(search.passes, search.rings, nodes)
+        ).find()
         if lasso is not None:
             flat = [number for part, inputs in lasso.frames for number in (part, *inputs)]
             ask(LASSO, [lasso.loop, *flat])
     send(PROVED, [search.passes, *map(int, str(search.count()))])
-
-
-def load_beside(name: str) -> Any:
-    """A module beside this one, which is no part of a package here."""
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-    return sys.modules[name]
 
 
 def end_with_parent() -> None:
@@ -184,6 +173,7 @@ def end_with_parent() -> None:
 
 
 def serve() -> None:
+    """Answer what comes on standard input; `Solver` starts a process that does so."""
     end_with_parent()
     server, source, target = Server(), sys.stdin.buffer, sys.stdout.buffer
 
@@ -211,7 +201,3 @@ def serve() -> None:
         answer = server.answer(*message)
         if answer is not None:
             send(message[0], answer)
-
-
-if __name__ == "__main__":
-    serve()

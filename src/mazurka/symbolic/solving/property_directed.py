@@ -24,8 +24,8 @@ The next state is a function of state and inputs, and every frame is a transitio
 can be lifted by the core of `state and inputs and not target'`.  One solver answers for all levels,
 and another one, without their clauses, for lifting.
 
-This file is loaded by the solver's process (`mazurka.symbolic.solving.process`) without the rest
-of Mazurka.  It is not trusted: whoever gets an invariant from it checks it
+The solver's process (`mazurka.symbolic.solving.process`) imports this file and little else of
+Mazurka.  It is not trusted: whoever gets an invariant from it checks it
 (`mazurka.symbolic.invariants`), and a way to what is bad is followed on the interpreter.
 """
 

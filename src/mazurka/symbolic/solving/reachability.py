@@ -3,7 +3,7 @@
 Burch, Clarke, McMillan, Dill, Hwang, *Symbolic Model Checking: 10^20 States and Beyond* (LICS
 1990); Ravi, Somenzi, *High-Density Reachability Analysis* and Geist, Beer, *Efficient Model
 Checking by Automated Ordering of Transition Relation Partitions* (CAV 1994) for the details.  This
-file runs in the process of `mazurka.symbolic.solving.process`, without the rest of Mazurka.
+file runs in the process of `mazurka.symbolic.solving.process`.
 
 *Partition.*  The relation is a disjunction: a part for each thread and location, which says when
 the step takes place and what the changed bits are then; all other bits stay.  A part is a

@@ -11,8 +11,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
-import subprocess
-import sys
 import time
 from array import array
 from collections.abc import Callable, Sequence
@@ -23,6 +21,7 @@ from typing import Any, BinaryIO, Self, cast
 import numpy as np
 
 from mazurka.deadline import check_time
+from mazurka.processes import PIPE, python, start
 from mazurka.symbolic.graphs.graph import Numbers
 from mazurka.symbolic.solving.process import (
     ADD,
@@ -48,7 +47,7 @@ from mazurka.symbolic.solving.property_directed import (
 )
 
 DEFAULT_SOLVER = "cadical195"
-PROGRAM = Path(__file__).with_name("process.py")
+SERVE = "mazurka.symbolic.solving.process:serve"
 PULSE_SECONDS = 0.05
 """How often it is asked whether to go on while the solver works."""
 MOST_UNSENT = 1 << 16
@@ -72,14 +71,8 @@ class _Process:
 
     def __init__(self) -> None:
         self.began = time.perf_counter()
-        # -P: the folder of the program is not where modules are looked for.
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", str(PROGRAM)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is for us alone
-        )
+        # With a session of its own: Ctrl-C is for us alone.
+        self.process = start(python(SERVE), stdin=PIPE, stdout=PIPE, own_session=True)
 
     @property
     def input(self) -> BinaryIO:

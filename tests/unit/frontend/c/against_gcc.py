@@ -30,19 +30,25 @@ NAMES = ("main", "checksum", "mix", "pair", "g")
 """What each random program defines for all functions."""
 
 
-def compile_and_run_all(sources: list[str], model: str, folder: Path) -> list[int] | None:
-    """The checksums of many programs, compiled as one; None if that is not possible."""
+def compile_and_run_all(
+    sources: list[str],
+    model: str,
+    folder: Path,
+    names: tuple[str, ...] = NAMES,
+    optimized: str = "-O1",
+) -> list[int] | None:
+    """What many programs print, compiled as one; None if that is not possible."""
     parts = ["#include <assert.h>", "#include <stdio.h>"]
     for number, source in enumerate(sources):
         (folder / f"part{number}.c").write_text(source)
-        parts += [f"#define {name} {name}_{number}" for name in NAMES]
-        parts += [f'#include "part{number}.c"', *(f"#undef {name}" for name in NAMES)]
+        parts += [f"#define {name} {name}_{number}" for name in names]
+        parts += [f'#include "part{number}.c"', *(f"#undef {name}" for name in names)]
     calls = " ".join(f"main_{number}();" for number in range(len(sources)))
     parts.append(f"int main(void) {{ {calls} return 0; }}")
     program, binary = folder / "all.c", folder / "all"
     program.write_text("\n".join(parts))
     width = "-m32" if model == "ilp32" else "-m64"
-    command = ["gcc", width, "-w", "-O1", "-fwrapv", "-DRUN", str(program), "-o", str(binary)]
+    command = ["gcc", width, "-w", optimized, "-fwrapv", "-DRUN", str(program), "-o", str(binary)]
     if subprocess.run(command, capture_output=True, check=False).returncode:
         return None
     done = subprocess.run([str(binary)], capture_output=True, check=False, text=True)

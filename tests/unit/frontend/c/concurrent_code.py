@@ -1,6 +1,7 @@
 """Random concurrent C programs: few threads, small numbers, locks, atomics, pointers, assumptions.
 
-All of them end, so that every strategy can judge them.
+All of them end, so that every strategy can judge them.  Those with `memory` also allocate, free and
+compare pointers, and wait with a limit of time.
 """
 
 from __future__ import annotations
@@ -21,13 +22,49 @@ int *p = &x;
 pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, n = PTHREAD_MUTEX_INITIALIZER;
 """
 SHARED = ("x", "y", "s.a", "*p")
+MEMORY_HEAD = """
+#include <errno.h>
+#include <semaphore.h>
+#include <time.h>
+int *q, *r;
+pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+sem_t items;
+struct timespec until;
+"""
+MEMORY = (
+    "q = malloc(sizeof(int));",
+    "r = malloc(sizeof(int));",
+    "{ int *new = malloc(sizeof(int)); *new = t; int *old = q; q = new; free(old); }",
+    "{ int *old = __atomic_exchange_n(&q, (int *)0, 5); free(old); }",
+    "{ int *old = r; free(old); r = malloc(sizeof(int)); t = r == old; }",
+    "r = q;",
+    "t = q == r;",
+    "{ int *old = q; if (old) { t = __sync_bool_compare_and_swap(&q, old, r); } }",
+    "{ int *old = q; x = old != r; t = q == old; }",
+    "assert(!q || q != r);",
+    "if (q == r) assert(t < 2);",
+    "free(__atomic_exchange_n(&q, realloc(__atomic_exchange_n(&r, (int *)0, 5), sizeof(int)), 5));",
+)
+TIMED = (
+    "pthread_mutex_lock(&m); t = pthread_cond_timedwait(&c, &m, &until) == ETIMEDOUT;"
+    " assert(!t || x < 2); pthread_mutex_unlock(&m);",
+    "pthread_mutex_lock(&m); while (x < 1 && !t) t = pthread_cond_timedwait(&c, &m, &until) != 0;"
+    " pthread_mutex_unlock(&m);",
+    "pthread_mutex_lock(&m); x = 1; pthread_cond_signal(&c); pthread_mutex_unlock(&m);",
+    "pthread_cond_broadcast(&c);",
+    "t = sem_timedwait(&items, &until) != 0;",
+    "sem_post(&items);",
+    "if (pthread_mutex_timedlock(&m, &until) == 0) { x++; pthread_mutex_unlock(&m); }",
+    "if (pthread_mutex_timedlock(&n, &until) == ETIMEDOUT) t = 1; else pthread_mutex_unlock(&n);",
+)
 
 
 class ConcurrentCode:
     """The body of one thread on its way."""
 
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random: Random, *, memory: bool = False) -> None:
         self.random = random
+        self.memory = memory
         self.names = 0
 
     def value(self) -> str:
@@ -40,6 +77,8 @@ class ConcurrentCode:
         return f"{place} {self.random.choice(('==', '!=', '<', '>='))} {self.random.randrange(3)}"
 
     def statement(self, depth: int) -> str:
+        if self.memory and self.random.random() < 0.7:
+            return self.random.choice(MEMORY if self.random.random() < 0.6 else TIMED)
         kind = self.random.randrange(13)
         target = self.random.choice((*SHARED, "t", "t"))
         inner = self.statement(depth - 1) if depth else "t = 0;"
@@ -73,20 +112,22 @@ class ConcurrentCode:
                 return "struct pair c = s; c.b = t; s = c;"
 
 
-def random_concurrent(random: Random) -> str:
+def random_concurrent(random: Random, *, memory: bool = False) -> str:
     """A program with two threads beside `main`."""
     threads = []
     for number in range(2):
-        code = ConcurrentCode(random)
+        code = ConcurrentCode(random, memory=memory)
         body = " ".join(f"{{ {code.statement(1)} }}" for _ in range(random.randrange(1, 4)))
         threads.append(f"void *f{number}(void *unused) {{ int t = 0; {body} return 0; }}")
     joins = "pthread_join(a, 0); pthread_join(b, 0);" if random.random() < 0.8 else ""
     last = ConcurrentCode(random)
-    return f"""{HEAD}
+    head, ready = (HEAD + MEMORY_HEAD, "sem_init(&items, 0, 0);") if memory else (HEAD, "")
+    return f"""{head}
 {chr(10).join(threads)}
 int main(void) {{
   int t = 0;
   pthread_t a, b;
+  {ready}
   pthread_create(&a, 0, f0, 0);
   pthread_create(&b, 0, f{random.randrange(2)}, 0);
   {joins}

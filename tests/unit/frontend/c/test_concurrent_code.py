@@ -14,9 +14,11 @@ pytest.importorskip("clang")
 STRATEGIES = ("full", "cpc", "cartesian", "optimal-dpor")
 
 
-@pytest.mark.parametrize("seed", [3, 8])
-def test_strategies_agree_with_the_interpreter(seed: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("seed", "memory"), [(3, False), (8, False), (2, True), (4, True)])
+def test_strategies_agree_with_the_interpreter(seed: int, memory: bool, tmp_path: Path) -> None:
     """`benchmarks/random_c.py --concurrent` compares as many as wanted, by all strategies."""
-    verdict, wrong = find_disagreements(random_concurrent(Random(seed)), tmp_path, STRATEGIES)
+    verdict, wrong = find_disagreements(
+        random_concurrent(Random(seed), memory=memory), tmp_path, STRATEGIES
+    )
     assert verdict != "unknown"
     assert wrong == []

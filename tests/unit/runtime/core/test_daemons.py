@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 import pytest
+from tests.limits import ENOUGH
 
 import mazurka
 
@@ -62,7 +63,7 @@ FINE = [sleeping, waiting, two_of_them, others_are_left]
 
 @pytest.mark.parametrize("test", FINE)
 def test_they_are_left_when_all_others_are_over(test: Callable[[], None]) -> None:
-    result = mazurka.explore(test, preemptions=2, seconds=60)
+    result = mazurka.explore(test, preemptions=2, seconds=ENOUGH)
     assert result.verdict == "holds", result.report()
     assert result.executions > 1
 
@@ -70,7 +71,7 @@ def test_they_are_left_when_all_others_are_over(test: Callable[[], None]) -> Non
 @pytest.mark.parametrize("test", FINE)
 def test_all_strategies_agree(test: Callable[[], None]) -> None:
     searches = {
-        name: mazurka.explore(test, preemptions=1, strategy=name, seconds=60)
+        name: mazurka.explore(test, preemptions=1, strategy=name, seconds=ENOUGH)
         for name in ("algorithm1", "algorithm2", "cb-dfs")
     }
     assert {result.verdict for result in searches.values()} == {"holds"}
@@ -119,7 +120,7 @@ def fails_by_itself() -> None:
     ],
 )
 def test_what_they_do_until_then_is_seen(test: Callable[[], None], kind: str) -> None:
-    result = mazurka.explore(test, preemptions=2, seconds=60)
+    result = mazurka.explore(test, preemptions=2, seconds=ENOUGH)
     assert result.verdict == "violated", result.report()
     assert result.violation is not None
     assert result.violation.kind == kind
@@ -135,7 +136,7 @@ def left_for_good() -> None:
 
 
 def test_a_thread_that_is_no_daemon_is_a_finding() -> None:
-    result = mazurka.explore(left_for_good, preemptions=1, seconds=60)
+    result = mazurka.explore(left_for_good, preemptions=1, seconds=ENOUGH)
     assert result.verdict == "violated", result.report()
 
 

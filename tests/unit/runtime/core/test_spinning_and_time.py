@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import pytest
 from runtime_deciders import Follow, explore_all, kinds, run_once
+from tests.limits import ENOUGH
 
 import mazurka
 from mazurka.runtime.core.host import ControlSettings
@@ -247,7 +248,7 @@ def notes_when_it_is_idle() -> None:
 
 @pytest.mark.parametrize("test", [counts_its_rounds, refreshes, notes_when_it_is_idle])
 def test_loops_that_wait_for_time_are_finite(test: Callable[[], None]) -> None:
-    result = mazurka.explore(test, preemptions=3, seconds=60)
+    result = mazurka.explore(test, preemptions=3, seconds=ENOUGH)
     assert result.verdict == "holds", result.report()
     assert result.executions > 1
     strategies = ("algorithm1", "cb-dfs")

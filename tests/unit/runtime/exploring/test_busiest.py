@@ -6,6 +6,7 @@ import threading
 from dataclasses import replace
 
 import pytest
+from tests.limits import ENOUGH
 
 import mazurka
 from mazurka.report.answer import INCONCLUSIVE
@@ -49,5 +50,5 @@ def test_where_the_search_is_complete_nothing_is_said() -> None:
         thread.start()
         thread.join()
 
-    result = mazurka.explore(program, seconds=30)
+    result = mazurka.explore(program, seconds=ENOUGH)
     assert not any("without preemptions has" in note for note in result.notes)

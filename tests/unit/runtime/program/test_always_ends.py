@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.limits import ENOUGH
 
 import mazurka
 from mazurka.runtime.core.host import ControlSettings
@@ -125,7 +126,7 @@ def classes_that_nobody_saw_made() -> None:
     ],
 )
 def test_classes_that_are_new_in_every_run(test: Callable[[], None], verdict: str) -> None:
-    assert mazurka.explore(test, preemptions=1, seconds=20).verdict == verdict
+    assert mazurka.explore(test, preemptions=1, seconds=ENOUGH).verdict == verdict
 
 
 def test_the_property_of_a_metaclass_is_no_variable() -> None:
@@ -153,7 +154,7 @@ def test_the_property_of_a_metaclass_is_no_variable() -> None:
 
         together(put, put)
 
-    assert mazurka.explore(locked, preemptions=1, races=True, seconds=20).verdict == "holds"
+    assert mazurka.explore(locked, preemptions=1, races=True, seconds=ENOUGH).verdict == "holds"
 
 
 _serial = map(int, range(1_000_000))
@@ -228,6 +229,14 @@ def test_time_is_over_while_it_learns() -> None:
     assert "the first executions" in result.scope
 
 
+def end_time() -> None:
+    """Let the time limit of the exploration that calls this be over at once."""
+    program = session.current.program
+    assert program is not None
+    assert program._watchdog is not None
+    program._watchdog.deadline = time.perf_counter()
+
+
 def test_time_is_over_in_a_long_run_of_a_search() -> None:
     """The executions before are told."""
     box = Box()
@@ -240,11 +249,12 @@ def test_time_is_over_in_a_long_run_of_a_search() -> None:
 
         def look() -> None:
             if box.n == 0:
+                end_time()
                 one_long_run()
 
         together(put, look)
 
-    result = mazurka.explore(sometimes_long, preemptions=1, seconds=2.0, max_steps=10**9)
+    result = mazurka.explore(sometimes_long, preemptions=1, seconds=ENOUGH, max_steps=10**9)
     assert (result.verdict, result.limits) == ("inconclusive", ("time",))
     assert result.executions == 1
     assert "1 partial order, run once, then the time limit was hit" in result.scope
@@ -276,11 +286,12 @@ def test_time_is_over_in_a_run_without_points_of_a_search() -> None:
 
         def look() -> None:
             if box.n == 0:
+                end_time()
                 compute()
 
         together(put, look)
 
-    result = mazurka.explore(sometimes_computes, preemptions=1, seconds=1.0)
+    result = mazurka.explore(sometimes_computes, preemptions=1, seconds=ENOUGH)
     assert (result.verdict, result.limits) == ("inconclusive", ("time",))
     assert "run once, then the time limit was hit" in result.scope
 
@@ -308,10 +319,7 @@ def test_a_failure_is_told_although_time_is_over_while_it_is_simplified(
     runs = []
 
     def too_late(*arguments: Any) -> Minimal:
-        program = session.current.program
-        assert program is not None
-        assert program._watchdog is not None
-        program._watchdog.deadline = time.perf_counter()
+        end_time()
         runs.append(minimize(*arguments))
         return runs[0]
 
@@ -366,17 +374,27 @@ def test_patience_of_a_thread_that_computes_is_processor_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """One that hardly gets a processor is given more time."""
-    slow = 0.1
-    monkeypatch.setattr(
-        "mazurka.runtime.program.watchdog._processor_time", lambda run: time.perf_counter() * slow
-    )
+    looks, slow = [0], 0.1
+
+    def look(self: watchdog.Look, *seen: Any) -> None:
+        looks[0] += 1
+        again(self, *seen)
+
+    def clock() -> float:
+        """Half of what passes on the clock on the wall, so that no other program can matter."""
+        return looks[0] * patience / watchdog.LOOKS / 2
+
+    patience, again = 0.4, watchdog.Look.again
+    monkeypatch.setattr(watchdog.Look, "again", look)
+    monkeypatch.setattr(watchdog, "_now", clock)
+    monkeypatch.setattr(watchdog, "_processor_time", lambda run: clock() * slow)
 
     def compute() -> None:
-        until = time.perf_counter() + 0.9
+        until = time.perf_counter() + 3 * patience
         while time.perf_counter() < until:
             pass
 
-    result = mazurka.explore(compute, preemptions=0, patience=0.4, virtual_time=False)
+    result = mazurka.explore(compute, preemptions=0, patience=patience, virtual_time=False)
     assert result.verdict == "holds"
 
 
@@ -433,7 +451,7 @@ def test_the_process_ends_although_a_pool_is_asked_for(tmp_path: Path) -> None:
             [sys.executable, "-m", *command, str(path)],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=ENOUGH,
             cwd=tmp_path,
             check=False,
         )

@@ -66,7 +66,6 @@ def waits_in_a_loop() -> None:
         (waits_for_a_pipe, "sockets are not under control"),
         (waits_for_a_process, "other processes are not under control"),
         (waits_for_another_process, "other processes are not under control"),
-        (waits_in_a_loop, "an event loop waits for the system"),
     ],
 )
 def test_the_line_and_what_to_do(program: Callable[[], None], advice: str) -> None:
@@ -80,6 +79,28 @@ def test_the_line_and_what_to_do(program: Callable[[], None], advice: str) -> No
     assert "is blocked in a call that is not under control" in text
     assert f"what to do: {advice}" in text
     assert f"{os.sep}mazurka{os.sep}runtime{os.sep}program{os.sep}watchdog.py" not in text
+
+
+def sends_by_a_socket() -> None:
+    one, other = socket.socketpair()
+    with one, other:
+        threads = [
+            threading.Thread(target=lambda: other.recv(1)),
+            threading.Thread(target=lambda: one.sendall(b"x")),
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+
+@pytest.mark.parametrize("program", [waits_in_a_loop, sends_by_a_socket])
+def test_a_thread_that_waits_for_one_that_could_go_on(program: Callable[[], None]) -> None:
+    result = mazurka.explore(program, preemptions=1, patience=0.5)
+    assert result.verdict == "inconclusive", result.report()
+    assert "outside is not explored: " in result.scope
+    assert "test_blocked_calls.py:" in result.scope
+    assert "what to do: " in result.scope
 
 
 def test_a_blocked_thread_does_not_keep_others_from_beginning_generators() -> None:

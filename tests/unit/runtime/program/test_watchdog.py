@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 
 import pytest
+from tests.limits import ENOUGH
 from tests.unit.runtime.runtime_deciders import Follow
 
 from mazurka.runtime.core.collection import is_frozen
@@ -202,7 +203,7 @@ def test_a_call_that_comes_back_too_late_changes_nothing(in_thread: bool) -> Non
     with RealProgram(test, HASTY) as program, pytest.raises(UncontrolledCallError):
         program.supervise(search)
     os.write(writing, b"x" * 100)
-    assert over.acquire(timeout=60)
+    assert over.acquire(timeout=ENOUGH)
     assert waits == [1]
     assert session.current.program is None
     assert not is_frozen()

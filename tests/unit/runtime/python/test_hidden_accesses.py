@@ -101,7 +101,7 @@ def named_in(name: str) -> tuple[str, ...]:
 
 
 NAMED = {
-    "assignment to __dict__": "box.__dict__ = {'n': box.n + 1}",
+    "assignment to __dict__": "own = Box()\nown.__dict__ = {'n': box.n + 1}",
     "weakref": "table = Table()\nlen(weakref.proxy(table))",
     "ctypes": "ctypes.c_int(1).value += 1",
     "an attribute in a pattern": "match {1: 2}:\n    case {box.n: 2}: pass",
@@ -119,6 +119,9 @@ HIDDEN = {
 UNOBSERVED = {
     "eval (of what is not known before)": "eval(*('box.n', {'box': box}))",
     "exec (of what is not known before)": "exec(*('box.n = 1', {'box': box}))",
+    "assignment to __dict__ (nobody sees which accesses come before it)": (
+        "box.__dict__ = {'n': box.n + 1}"
+    ),
     "assignment to __defaults__ of together (nobody sees which calls come before it)": (
         "together.__defaults__ = None"
     ),

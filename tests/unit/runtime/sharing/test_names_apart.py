@@ -9,7 +9,6 @@ import pytest
 from observed_programs import find
 
 from mazurka.runtime.sharing.names import names
-from mazurka.runtime.sharing.older_state import Holding
 
 REBOUND = """
 import threading
@@ -227,7 +226,7 @@ def test_annotations_that_a_class_gets_on_demand_have_a_name(tmp_path: Path) -> 
 def test_annotations_that_are_made_anew_in_each_run_are_one_with_all_dictionaries(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Holding, "keep_annotations", lambda self, thing: False)  # the mutant
+    monkeypatch.setattr(type(names), "_name_annotations", lambda self, thing: None)  # the mutant
     assert find(tmp_path, HEAD + ANNOTATED, bound=0).points
 
 

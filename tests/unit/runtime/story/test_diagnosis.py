@@ -226,6 +226,55 @@ def acquired_twice() -> None:
     run(twice)
 
 
+def cycle_beside_idle_worker() -> None:
+    jobs: queue.Queue[int] = queue.Queue()
+    one, two = threading.Lock(), threading.Lock()
+
+    def work() -> None:
+        jobs.get()
+
+    def take(first: threading.Lock, second: threading.Lock) -> None:
+        with first:
+            second.acquire()
+            second.release()
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    run(lambda: take(one, two), lambda: take(two, one))
+    jobs.put(1)
+    worker.join()
+
+
+def cycle_while_main_gets() -> None:
+    jobs: queue.Queue[int] = queue.Queue()
+    one, two = threading.Lock(), threading.Lock()
+
+    def take(first: threading.Lock, second: threading.Lock) -> None:
+        with first:
+            second.acquire()
+            second.release()
+        jobs.put(1)
+
+    threading.Thread(target=take, args=(one, two)).start()
+    threading.Thread(target=take, args=(two, one)).start()
+    jobs.get()
+    jobs.get()
+
+
+def never_released_beside_idle_worker() -> None:
+    jobs: queue.Queue[int] = queue.Queue()
+    lock = threading.Lock()
+
+    def take() -> None:
+        lock.acquire()
+
+    worker = threading.Thread(target=jobs.get)
+    worker.start()
+    run(take, take)
+    jobs.put(1)
+    worker.join()
+
+
 def join_with_lock() -> None:
     lock = threading.Lock()
 
@@ -370,6 +419,12 @@ IN_CASE = {
     " +8; Thread-2 waits for lock one at +8, which Thread-1 holds since +4",
     acquired_twice: "waits for itself: Thread-1 waits for lock lock at +4, which it holds itself"
     " since +4",
+    cycle_beside_idle_worker: "deadlock cycle: Thread-2 waits for lock two at +9, which Thread-3"
+    " holds since +8; Thread-3 waits for lock one at +9, which Thread-2 holds since +8",
+    cycle_while_main_gets: "deadlock cycle: Thread-1 waits for lock two at +6, which Thread-2 holds"
+    " since +5; Thread-2 waits for lock one at +6, which Thread-1 holds since +5",
+    never_released_beside_idle_worker: "never released: Thread-2 has ended without releasing lock"
+    " lock, which it acquired at +5",
     join_with_lock: "deadlock cycle: Thread-1 waits for lock lock at +4, which main holds since +8;"
     " main waits for the end of Thread-1 at +10",
     never_released: "never released: Thread-2 has ended without releasing lock lock, which it"
@@ -405,6 +460,13 @@ def test_typical_bugs(program: Callable[[], None]) -> None:
     first = program.__code__.co_firstlineno
     parts = [one if isinstance(one, str) else f"+{one.line - first}" for one in found.parts]
     assert f"{found.kind}: {''.join(parts)}" == IN_CASE[program]
+
+
+@pytest.mark.parametrize("program", [cycle_beside_idle_worker, cycle_while_main_gets])
+def test_headline_of_deadlock_names_thread_of_cycle(program: Callable[[], None]) -> None:
+    violation = mazurka.explore(program, preemptions=2).violation
+    assert violation is not None
+    assert "waits to acquire lock" in violation.message
 
 
 # -- nothing is said where nothing is known ------------------------------------------------------

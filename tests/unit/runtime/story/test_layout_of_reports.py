@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.limits import ENOUGH
 
 import mazurka
 from mazurka.report.terminal import make_console, width_of_output
@@ -157,7 +158,7 @@ def process(directory: Path, columns: str | None, *command: str) -> str:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        timeout=120,
+        timeout=ENOUGH,
         check=False,
     )
     return done.stdout.decode()

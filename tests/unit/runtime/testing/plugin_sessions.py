@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.limits import ENOUGH
+
 
 def run(directory: Path, *arguments: str) -> tuple[int, str]:
     """A pytest session with nothing but our plugin."""
@@ -22,7 +24,7 @@ def run(directory: Path, *arguments: str) -> tuple[int, str]:
         cwd=directory,
         env=environment,
         capture_output=True,
-        timeout=120,
+        timeout=ENOUGH,
         check=False,
     )
     return done.returncode, done.stdout.decode() + done.stderr.decode()

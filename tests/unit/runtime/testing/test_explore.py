@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.limits import ENOUGH
 from tests.unit.runtime.concurrent_programs import (
     PROGRAMS,
     Known,
@@ -340,11 +341,12 @@ def sections() -> None:
 
 
 def use_up_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the processor's clock advance by a second whenever it is read."""
+    """Let the processor's clock advance by more than a limit whenever it is read."""
     ticks = itertools.count()
-    monkeypatch.setattr(time, "process_time", lambda: float(next(ticks)))
+    monkeypatch.setattr(time, "process_time", lambda: next(ticks) * 2 * ENOUGH)
 
 
+@pytest.mark.usual_limits
 def test_a_search_ends_if_nobody_gives_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     use_up_time(monkeypatch)
     result = mazurka.explore(sections, preemptions=2)
@@ -355,6 +357,7 @@ def test_a_search_ends_if_nobody_gives_a_limit(monkeypatch: pytest.MonkeyPatch) 
         mazurka.explore(preemptions=2)(sections)()
 
 
+@pytest.mark.usual_limits
 def test_nobody_waits_for_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test that waits takes no time of the processor."""
     ticks, real = itertools.count(step=3), time.perf_counter
@@ -365,6 +368,7 @@ def test_nobody_waits_for_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "seconds=300 allows more" in result.scope
 
 
+@pytest.mark.usual_limits
 @pytest.mark.parametrize("given", [{"seconds": None}, {"seconds": 600}, {"executions": 9999}])
 def test_limits_that_are_given_replace_the_usual_one(
     monkeypatch: pytest.MonkeyPatch, given: dict[str, Any]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import get_overloads
 
 import pytest
+from tests.limits import ENOUGH
 from typer.testing import CliRunner
 
 import mazurka
@@ -65,7 +66,7 @@ def session(tmp_path: Path, *options: str) -> str:
         env={**os.environ, "COLUMNS": "200"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=ENOUGH,
         check=False,
     )
     return done.stdout + done.stderr

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.limits import ENOUGH
 
 CONFTEST = """\
 import queue
@@ -361,7 +362,7 @@ def run(directory: Path, *arguments: str) -> str:
         env={**os.environ, "COLUMNS": "150"},
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=ENOUGH,
     )
     return found.stdout + found.stderr
 

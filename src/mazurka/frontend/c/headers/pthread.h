@@ -62,12 +62,16 @@ extern int pthread_mutex_destroy(pthread_mutex_t *mutex);
 extern int pthread_mutex_lock(pthread_mutex_t *mutex);
 extern int pthread_mutex_trylock(pthread_mutex_t *mutex);
 extern int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until);
+extern int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
+                                   const struct timespec *until);
 extern int pthread_mutex_unlock(pthread_mutex_t *mutex);
 extern int pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes);
 extern int pthread_cond_destroy(pthread_cond_t *condition);
 extern int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
 extern int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
                                   const struct timespec *until);
+extern int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                                  clockid_t clock, const struct timespec *until);
 extern int pthread_cond_signal(pthread_cond_t *condition);
 extern int pthread_cond_broadcast(pthread_cond_t *condition);
 extern int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attributes);
@@ -114,6 +118,10 @@ extern void __mazurka_cleanup_pop(void);
 extern int pthread_yield(void);
 extern int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *until);
 extern int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *until);
+extern int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock,
+                                      const struct timespec *until);
+extern int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
+                                      const struct timespec *until);
 extern int pthread_rwlockattr_setpshared(pthread_rwlockattr_t *attributes, int shared);
 extern int pthread_mutexattr_setprotocol(pthread_mutexattr_t *attributes, int protocol);
 extern int pthread_attr_setschedpolicy(pthread_attr_t *attributes, int policy);

@@ -7,6 +7,7 @@ extern int sem_destroy(sem_t *semaphore);
 extern int sem_wait(sem_t *semaphore);
 extern int sem_trywait(sem_t *semaphore);
 extern int sem_timedwait(sem_t *semaphore, const struct timespec *until);
+extern int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until);
 extern int sem_post(sem_t *semaphore);
 extern int sem_getvalue(sem_t *semaphore, int *value);
 extern sem_t *sem_open(const char *name, int flags, ...);

@@ -17,6 +17,14 @@ SUCCESS = Scalar(INT, ZERO)
 EBUSY, EINVAL, EDEADLK, EPERM, EAGAIN, ETIMEDOUT = 16, 22, 35, 1, 11, 110
 
 
+def called_name(node: tree.Call) -> str:
+    """The name of the function that is called."""
+    callee = node.callee
+    while isinstance(callee, tree.Conversion | tree.AddressOf | tree.Dereference):
+        callee = callee.operand
+    return callee.function.name if isinstance(callee, tree.FunctionName) else ""
+
+
 def strip(node: tree.Expression) -> tree.Expression:
     """The expression without conversions of pointers, as far as they tell nothing of the object:
     where it begins as a `void *`, the first conversion to another pointer tells what is there."""
@@ -64,7 +72,7 @@ def _find_object(low: CLowering, inner: tree.Expression, span: Span) -> ObjectPl
         return None
     from mazurka.frontend.c.places_of import follow
 
-    held = Scalar(pointer.type, low.hold(pointer.expr, span, pointer.type))
+    held = low.hold_value(pointer, span)
     return follow(low, held, _target_type(inner), inner.text, span)
 
 
@@ -72,7 +80,8 @@ def sync_object(low: CLowering, node: tree.Expression, shape: Shape) -> Referenc
     """The synchronization object that an argument leads to."""
     place = target_of(low, node)
     if place is None:
-        raise low.refuse(node, f"`{node.text}` is a null pointer, not an object")
+        low.fail(Fault.MEMORY, f"`{node.text}` is a null pointer, not an object", node.span)
+        return Reference(shape, ZERO, True, node.text)  # which nothing can reach
     checks = pointer_checks(low, place)
     if checks and low.reachable:
         # Apart from the operation: this thread does nothing in between, so where the object may
@@ -80,6 +89,14 @@ def sync_object(low: CLowering, node: tree.Expression, shape: Shape) -> Referenc
         low.step(Kind.LOCAL, node.span, node.text, operations=checks)
     title = place.title.removeprefix("&")
     return Reference(shape, low.in_memory(place.address), True, title)
+
+
+def required_target(low: CLowering, node: tree.Expression) -> ObjectPlace | None:
+    """The object that an argument leads to; where it leads to none, the program fails here."""
+    place = target_of(low, node)
+    if place is None:
+        low.fail(Fault.MEMORY, f"`{node.text}` is a null pointer, not an object", node.span)
+    return place
 
 
 def touch(low: CLowering, node: tree.Expression) -> None:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import read, write
 from mazurka.frontend.c.conversions import convert
-from mazurka.frontend.c.expressions import apply, require_known_pointers
+from mazurka.frontend.c.expressions import apply, compare
 from mazurka.frontend.c.library.arguments import viewed_target_of
+from mazurka.frontend.c.library.verifier import strip_conversions
 from mazurka.frontend.c.lowering import BUILTINS, CLowering, builtin
+from mazurka.frontend.c.memory_orders import ACQUIRE, RELAXED, RELEASE, SEQ_CST, find_relaxed
 from mazurka.frontend.c.pointers import move_pointer
 from mazurka.frontend.c.types import VOID, IntegerType, PointerType, RecordType, bare, size_of
 from mazurka.frontend.c.values import ObjectPlace, Scalar
 from mazurka.frontend.kit.arithmetic import binary, unary
-from mazurka.ir.expressions import ONE, ZERO, Const, Expr, Load
+from mazurka.ir.expressions import ONE, ZERO, Choice, Const, Expr, Load
 from mazurka.ir.program import Assign, Check, Fault, Kind, Role
 
 BOOL = IntegerType("_Bool", 8, False, True)
@@ -25,6 +29,43 @@ def _object(low: CLowering, node: tree.Builtin, position: int = 0) -> ObjectPlac
     if place is None:
         raise low.refuse(node, f"`{node.text}` works on a null pointer")
     return place
+
+
+def _order(low: CLowering, node: tree.Builtin, position: int) -> int:
+    """The order that an argument asks for; the weakest one where it is not known."""
+    if node.name.startswith("__sync"):
+        return SEQ_CST
+    argument = strip_conversions(node.arguments[position])
+    if isinstance(argument, tree.IntegerConstant):
+        return argument.value & 7  # gcc has hints in higher bits
+    known = low.known_value(argument.variable) if isinstance(argument, tree.Name) else None
+    if known is None or known.constant is None:
+        low.effect(argument)
+        return RELAXED
+    return known.constant & 7
+
+
+@contextmanager
+def _atomically(
+    low: CLowering,
+    node: tree.Builtin,
+    order: int | None = None,
+    *,
+    reads: bool = False,
+    writes: bool = False,
+    failure: int = SEQ_CST,
+) -> Iterator[None]:
+    """Make one step of an operation, whose last argument is its order if that is not given."""
+    order = _order(low, node, -1) if order is None else order
+    low.machine.weak |= order != SEQ_CST or failure != SEQ_CST
+    edges = low.require_automaton().edges
+    first = len(edges)
+    low.begin_atomic(node.span)
+    yield
+    low.end_atomic(node.span)
+    relaxed = find_relaxed(order, reads=reads, writes=writes, failure=failure)
+    if relaxed:
+        edges[first:] = [replace(edge, relaxed=relaxed) for edge in edges[first:]]
 
 
 def _flag(low: CLowering, node: tree.Builtin) -> ObjectPlace:
@@ -39,32 +80,32 @@ def _flag(low: CLowering, node: tree.Builtin) -> ObjectPlace:
 def _number(low: CLowering, node: tree.Builtin, position: int, place: ObjectPlace) -> Scalar:
     """An argument, as a value of the object."""
     value = convert(low, low.scalar(node.arguments[position]), place.type, node.arguments[position])
-    return Scalar(value.type, low.hold(value.expr, node.span, value.type))
+    return low.hold_value(value, node.span)
 
 
 def _read(low: CLowering, place: ObjectPlace, node: tree.Builtin) -> Scalar:
     found = read(low, place, node.span)
     if not isinstance(found, Scalar):
         raise low.refuse(node, "atomic operations on structures are not supported")
-    return Scalar(found.type, low.hold(found.expr, node.span, found.type))
+    return low.hold_value(found, node.span)
 
 
 @builtin("__atomic_load_n", "__c11_atomic_load")
 def _load(low: CLowering, node: tree.Builtin) -> Scalar:
     place = _object(low, node)
-    low.begin_atomic(node.span)
-    value = _read(low, place, node)
-    low.end_atomic(node.span)
-    return value
+    with _atomically(low, node, reads=True):
+        return _read(low, place, node)
 
 
 @builtin("__atomic_store_n", "__c11_atomic_store", "__c11_atomic_init")
 def _store(low: CLowering, node: tree.Builtin) -> Scalar:
     place = _object(low, node)
     value = _number(low, node, 1, place)
-    low.begin_atomic(node.span)
-    write(low, place, value, node.span)
-    low.end_atomic(node.span)
+    if node.name == "__c11_atomic_init":  # races with every other access (C11, 7.17.2.2)
+        write(low, place.at(bare(place.type), place.address, place.title), value, node.span)
+        return Scalar(VOID, ZERO)
+    with _atomically(low, node, writes=True):
+        write(low, place, value, node.span)
     return Scalar(VOID, ZERO)
 
 
@@ -78,9 +119,8 @@ def _exchange(low: CLowering, node: tree.Builtin) -> Scalar:
 def _generic_load(low: CLowering, node: tree.Builtin) -> Scalar:
     """The form for any type: the value goes to where the second argument leads."""
     place, target = _object(low, node), _object(low, node, 1)
-    low.begin_atomic(node.span)
-    value = _read(low, place, node)
-    low.end_atomic(node.span)
+    with _atomically(low, node, reads=True):
+        value = _read(low, place, node)
     write(low, target, convert(low, value, target.type, node), node.span)
     return Scalar(VOID, ZERO)
 
@@ -92,10 +132,9 @@ def _generic_exchange(low: CLowering, node: tree.Builtin) -> Scalar:
     place, source = _object(low, node), _object(low, node, 1)
     target = _object(low, node, 2) if node.name == "__atomic_exchange" else None
     given = convert(low, _read(low, source, node), place.type, node)
-    low.begin_atomic(node.span)
-    before = _read(low, place, node) if target is not None else None
-    write(low, place, given, node.span)
-    low.end_atomic(node.span)
+    with _atomically(low, node, reads=target is not None, writes=True):
+        before = _read(low, place, node) if target is not None else None
+        write(low, place, given, node.span)
     if target is not None and before is not None:
         write(low, target, convert(low, before, target.type, node), node.span)
     return Scalar(VOID, ZERO)
@@ -104,9 +143,9 @@ def _generic_exchange(low: CLowering, node: tree.Builtin) -> Scalar:
 @builtin("__sync_lock_release", "__atomic_clear")
 def _release(low: CLowering, node: tree.Builtin) -> Scalar:
     place = _flag(low, node)
-    low.begin_atomic(node.span)
-    write(low, place, Scalar(place.type, ZERO), node.span)
-    low.end_atomic(node.span)
+    order = None if node.name == "__atomic_clear" else RELEASE
+    with _atomically(low, node, order, writes=True):
+        write(low, place, Scalar(place.type, ZERO), node.span)
     return Scalar(VOID, ZERO)
 
 
@@ -144,13 +183,13 @@ def _modify(
         given = _distance(low, node, place)
     else:
         given = _number(low, node, 1, place)
-    given = Scalar(given.type, low.hold(given.expr, node.span, given.type))
-    low.begin_atomic(node.span)
-    before = _read(low, place, node)
-    after = convert(low, change(before, given), place.type, node)
-    after = Scalar(after.type, low.hold(after.expr, node.span, after.type))
-    write(low, place, after, node.span)
-    low.end_atomic(node.span)
+    given = low.hold_value(given, node.span)
+    order = ACQUIRE if node.name == "__sync_lock_test_and_set" else None
+    with _atomically(low, node, order, reads=True, writes=True):
+        before = _read(low, place, node)
+        after = convert(low, change(before, given), place.type, node)
+        after = low.hold_value(after, node.span)
+        write(low, place, after, node.span)
     return before if old else after
 
 
@@ -202,10 +241,9 @@ _register_updates()
 def _compare_and_swap(low: CLowering, node: tree.Builtin) -> Scalar:
     place = _object(low, node)
     expected, desired = (_number(low, node, position, place) for position in (1, 2))
-    low.begin_atomic(node.span)
-    before = _read(low, place, node)
-    swapped = _swap(low, place, before, expected, desired, node)
-    low.end_atomic(node.span)
+    with _atomically(low, node, reads=True, writes=True):
+        before = _read(low, place, node)
+        swapped = _swap(low, place, before, expected, desired, node)
     return Scalar(BOOL, swapped) if "bool" in node.name else before
 
 
@@ -216,16 +254,28 @@ def _swap(
     expected: Scalar,
     desired: Scalar,
     node: tree.Builtin,
+    *,
+    weak: bool = False,
 ) -> Expr:
-    """Write the desired value if the object has the expected one; returns whether it had."""
-    if isinstance(bare(place.type), PointerType):
-        require_known_pointers(low, before, expected, node.span, node.text)
+    """Write the desired value if the object has the expected one; returns whether that was done.
+
+    A weak exchange may fail where the object has the expected value."""
     span = node.span
-    result = Const(low.take_temporary(Role.INT, span))
     equal = binary("eq", before.expr, expected.expr)
+    if isinstance(bare(place.type), PointerType):
+        equal = compare(low, "==", before, expected, span, node.text)
+    result = Const(low.take_temporary(Role.INT, span))
     yes, no, end = (low.label(span) for _ in range(3))
     low.split(equal, span, node.text, yes, no)
     low.put(yes, span)
+    if weak:
+        low.step(
+            Kind.CHOOSE, span, "fail without a reason", operations=(Assign(result, Choice()),),
+            choices=2, atomic=True,
+        )  # fmt: skip
+        done = low.label(span)
+        low.split(Load(result), span, node.text, no, done)
+        low.put(done, span)
     write(low, place, desired, span)
     low.step(Kind.LOCAL, span, "", operations=(Assign(result, ONE),))
     low.go(end, span)
@@ -240,19 +290,25 @@ def _swap(
          "__c11_atomic_compare_exchange_strong",
          "__c11_atomic_compare_exchange_weak")  # fmt: skip
 def _compare_exchange(low: CLowering, node: tree.Builtin) -> Scalar:
-    """Like `__sync_bool_compare_and_swap`; what was found goes to where the expected value was."""
+    """Like `__sync_bool_compare_and_swap`; what was found goes to where the expected value was.
+
+    A weak one that fails forever is not a hang: its thread may leave the loop by a choice."""
     place, guess = _object(low, node), _object(low, node, 1)
     found = read(low, guess, node.span)
     assert isinstance(found, Scalar)
-    expected = Scalar(found.type, low.hold(found.expr, node.span, found.type))
+    expected = low.hold_value(found, node.span)
     if node.name == "__atomic_compare_exchange":
         desired = convert(low, _read(low, _object(low, node, 2), node), place.type, node)
     else:
         desired = _number(low, node, 2, place)
-    low.begin_atomic(node.span)
-    before = _read(low, place, node)
-    swapped = _swap(low, place, before, expected, desired, node)
-    low.end_atomic(node.span)
+    weak = node.name.endswith("weak")
+    if not node.name.startswith("__c11"):
+        wanted = strip_conversions(node.arguments[3])
+        weak = not isinstance(wanted, tree.IntegerConstant) or wanted.value != 0
+    orders = (_order(low, node, -2), _order(low, node, -1))
+    with _atomically(low, node, orders[0], reads=True, writes=True, failure=orders[1]):
+        before = _read(low, place, node)
+        swapped = _swap(low, place, before, expected, desired, node, weak=weak)
     yes, no, end = (low.label(node.span) for _ in range(3))
     low.split(swapped, node.span, node.text, yes, no)
     low.put(no, node.span)
@@ -266,10 +322,9 @@ def _compare_exchange(low: CLowering, node: tree.Builtin) -> Scalar:
 @builtin("__atomic_test_and_set")
 def _test_and_set(low: CLowering, node: tree.Builtin) -> Scalar:
     place = _flag(low, node)
-    low.begin_atomic(node.span)
-    before = _read(low, place, node)
-    write(low, place, Scalar(place.type, ONE), node.span)
-    low.end_atomic(node.span)
+    with _atomically(low, node, reads=True, writes=True):
+        before = _read(low, place, node)
+        write(low, place, Scalar(place.type, ONE), node.span)
     return Scalar(BOOL, before.expr)
 
 

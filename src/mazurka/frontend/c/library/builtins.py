@@ -125,9 +125,7 @@ _register_bits()
 def _with_overflow(operator: str) -> Callable[[CLowering, tree.Builtin], Scalar]:
     def handle(low: CLowering, node: tree.Builtin) -> Scalar:
         first, second = (low.scalar(each) for each in node.arguments[:2])
-        first, second = (
-            Scalar(each.type, low.hold(each.expr, node.span, each.type)) for each in (first, second)
-        )
+        first, second = (low.hold_value(each, node.span) for each in (first, second))
         target = viewed_target_of(low, node.arguments[2])
         kind = bare(target.type) if target is not None else None
         if target is None or not isinstance(kind, IntegerType):

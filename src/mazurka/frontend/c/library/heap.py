@@ -19,6 +19,7 @@ from mazurka.frontend.c.library.elements import (
 )
 from mazurka.frontend.c.lowering import CLowering, library
 from mazurka.frontend.c.memory import require_elements
+from mazurka.frontend.c.pointers import settle_bytes
 from mazurka.frontend.c.types import (
     GAP,
     VOID,
@@ -31,8 +32,9 @@ from mazurka.frontend.c.types import (
     size_of,
 )
 from mazurka.frontend.c.values import ObjectPlace, Scalar, Whole
-from mazurka.frontend.kit.arithmetic import binary, conditional
-from mazurka.ir.expressions import ZERO, Const, Expr
+from mazurka.frontend.kit.arithmetic import binary, conditional, either
+from mazurka.ir.expressions import ONE, ZERO, Const, Expr
+from mazurka.ir.program import Check, Fault, Kind
 
 NOTHING = Scalar(VOID, ZERO)
 
@@ -57,6 +59,7 @@ def _posix_memalign(low: CLowering, node: tree.Call) -> Scalar:
 @library("free")
 def _free(low: CLowering, node: tree.Call) -> Scalar:
     pointer = low.scalar(strip(node.arguments[0]))
+    pointer = settle_bytes(low, pointer, node.span, node.text)
     release(low, node, low.hold(pointer.expr, node.span, pointer.type))
     return NOTHING
 
@@ -136,14 +139,30 @@ def _memcpy(low: CLowering, node: tree.Call) -> Scalar:
     layout = [[(at, cell_class(cell.type)) for at, cell in each] for each in (first, second)]
     if layout[0] != layout[1] or any(cell.unlike for _, cell in (*first, *second)):
         raise low.refuse(node, f"`{node.text}` copies between different types")
+    if node.callee.text.endswith("memcpy") and first:
+        _require_apart(low, node, *(
+            (cells[0][1].address, cells[-1][1].address) for cells in (first, second)
+        ))  # fmt: skip
     values = []
     for _, cell in second:
         value = read(low, cell, node.span)
         assert isinstance(value, Scalar)
-        values.append(Scalar(value.type, low.hold(value.expr, node.span, value.type)))
+        values.append(low.hold_value(value, node.span))
     for (_, cell), value in zip(first, values, strict=True):
         write(low, cell, convert(low, value, cell.type, node), node.span)
     return Scalar(node.type, target.address)
+
+
+def _require_apart(
+    low: CLowering, node: tree.Call, target: tuple[Expr, Expr], source: tuple[Expr, Expr]
+) -> None:
+    """Make sure that two objects, by the addresses of their first and last cells, share none."""
+    above = binary("gt", target[0], source[1])
+    apart = either(above, binary("gt", source[0], target[1]))
+    message = f"`{node.text}` copies between objects that overlap; memmove may"
+    if apart != ONE and low.reachable:
+        check = Check(apart, Fault.MEMORY, message)
+        low.step(Kind.LOCAL, node.span, node.text, operations=(check,))
 
 
 @library("memcmp")
@@ -208,7 +227,7 @@ def _strcpy(low: CLowering, node: tree.Call) -> Scalar:
     from mazurka.frontend.c.pointers import move_pointer
 
     target = low.scalar(node.arguments[0])
-    target = Scalar(target.type, low.hold(target.expr, node.span, target.type))
+    target = low.hold_value(target, node.span)
     kind = bare(target.type)
     assert isinstance(kind, PointerType)
     for offset, byte in enumerate(source.data):

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import write
-from mazurka.frontend.c.calls import call
 from mazurka.frontend.c.conversions import convert
-from mazurka.frontend.c.library.arguments import SUCCESS, target_of
+from mazurka.frontend.c.library.arguments import SUCCESS, required_target
 from mazurka.frontend.c.library.threads import DESTRUCTORS, POINTER
 from mazurka.frontend.c.lowering import CLowering, library
+from mazurka.frontend.c.pointers import settle_bytes
+from mazurka.frontend.c.types import VOID
 from mazurka.frontend.c.values import MOST_KEYS, Scalar
 from mazurka.frontend.kit.arithmetic import binary
 from mazurka.frontend.kit.shapes import CellDraft
 from mazurka.ir.expressions import ZERO, Const, Element, Expr, Load
-from mazurka.ir.program import Assign, Kind, Role, Span
+from mazurka.ir.program import Assign, Check, Fault, Kind, Role, Span
 
 
 @library("pthread_key_create", "tss_create")
@@ -37,7 +38,7 @@ def _create(low: CLowering, node: tree.Call) -> Scalar:
         number = machine.keys_made[node] = len(machine.destructors)
     if number > MOST_KEYS:
         raise low.refuse(node, f"there are more than {MOST_KEYS} keys")
-    target = target_of(low, node.arguments[0])
+    target = required_target(low, node.arguments[0])
     if target is not None:
         write(low, target, Scalar(target.type, Const(number)), node.span)
     return SUCCESS
@@ -80,6 +81,7 @@ def _get(low: CLowering, node: tree.Call) -> Scalar:
 @library("pthread_setspecific", "tss_set")
 def _set(low: CLowering, node: tree.Call) -> Scalar:
     value = convert(low, low.scalar(node.arguments[1]), POINTER, node)
+    value = settle_bytes(low, value, node.span, node.text)
     held = low.hold(value.expr, node.span, POINTER)
     low.step(Kind.LOCAL, node.span, node.text, operations=(Assign(_cell(low, node), held),))
     return SUCCESS
@@ -91,19 +93,39 @@ def _destroy(low: CLowering, span: Span) -> None:
         return
     base = low.frame_cells[("keys",)]
     for position, number in enumerate(low.machine.expected.destructors):
-        function = low.machine.functions[-1 - number] if number else None
-        if function is None or not function.defined:
+        if not number:
             continue
+        function = low.machine.functions[-1 - number]
         cell = Const(base + position)
         run, end = low.label(span), low.label(span)
         held = low.keep(Load(cell), span, Role.POINTER)
         low.split(binary("ne", held, ZERO), span, f"key {position + 1} has a value", run, end)
         low.put(run, span)
         low.step(Kind.LOCAL, span, "", operations=(Assign(cell, ZERO),))
-        call(low, function, [Scalar(POINTER, held)], span)
+        value = tree.Variable("value", POINTER, span)
+        low.machine.constants[value] = Scalar(POINTER, held)
+        name = tree.FunctionName(span, function.type, function.name, function)
+        given = tree.Name(span, POINTER, f"key {position + 1}", value)
+        low.effect(tree.Call(span, VOID, f"{function.name}(key {position + 1})", name, (given,)))
+        del low.machine.constants[value]
         if low.reachable:
             low.go(end, span)
         low.put(end, span)
+    _require_no_value(low, base, span)
+
+
+def _require_no_value(low: CLowering, base: int, span: Span) -> None:
+    """Leave runs undecided in which a destructor gives a key a value: it would run once more."""
+    checks = [
+        Check(
+            binary("eq", Load(Const(base + position)), ZERO), Fault.BOUND,
+            f"a destructor gives key {position + 1} a value again",
+        )
+        for position, number in enumerate(low.machine.expected.destructors)
+        if number
+    ]  # fmt: skip
+    if checks and low.reachable:
+        low.step(Kind.LOCAL, span, "", operations=checks)
 
 
 DESTRUCTORS.append(_destroy)

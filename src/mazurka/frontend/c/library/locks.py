@@ -16,7 +16,9 @@ from mazurka.frontend.c.library.arguments import (
     EPERM,
     ETIMEDOUT,
     SUCCESS,
+    called_name,
     flag_cell,
+    required_target,
     sync_object,
     target_of,
     touch,
@@ -30,7 +32,7 @@ from mazurka.ir.expressions import ONE, ZERO, Choice, Const, Expr, Load, negate
 from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role, Span
 
 NORMAL, RECURSIVE, ERRORCHECK = 0, 1, 2
-THRD_TIMEDOUT = 4
+THRD_BUSY, THRD_TIMEDOUT = 1, 4
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def _setrobust(low: CLowering, node: tree.Call) -> Scalar:
 @library("pthread_mutexattr_settype")
 def _settype(low: CLowering, node: tree.Call) -> Scalar:
     low.machine.found.mutex_kinds = True
-    target = target_of(low, node.arguments[0])
+    target = required_target(low, node.arguments[0])
     kind = low.scalar(node.arguments[1])
     if target is not None:
         operations = (Assign(target.address, kind.expr),)
@@ -175,16 +177,32 @@ def lock(low: CLowering, mutex: MutexCells, span: Span) -> Scalar:
     return Scalar(INT, Load(result))
 
 
-@library("pthread_mutex_trylock", "mtx_trylock", "pthread_mutex_timedlock", "mtx_timedlock")
+@library("pthread_mutex_trylock", "mtx_trylock")
 def _trylock(low: CLowering, node: tree.Call) -> Scalar:
+    return _lock_or_fail(low, node, THRD_BUSY if called_name(node) == "mtx_trylock" else EBUSY)
+
+
+@library("pthread_mutex_timedlock", "mtx_timedlock", "pthread_mutex_clocklock")
+def _timedlock(low: CLowering, node: tree.Call) -> Scalar:
+    return _lock_or_fail(low, node, _late(node), timed=True)
+
+
+def _lock_or_fail(low: CLowering, node: tree.Call, failure: int, *, timed: bool = False) -> Scalar:
+    """Take the mutex if that can be done now, and fail otherwise.
+
+    To wait for it with a limit of time is the same: a thread that gets the mutex in time has come
+    to this step when the mutex was free."""
     mutex = mutex_at(low, node.arguments[0])
-    busy = {"mtx_trylock": 1}.get(_name(node), EBUSY)
-    timed = _name(node) in ("pthread_mutex_timedlock", "mtx_timedlock")
     owner, span = mutex.owner, node.span
     result = flag_cell(low, span)
     free = binary("eq", Load(owner.address), ZERO)
     take: tuple[Operation, ...] = (Assign(owner.address, low.me), Assign(result, ZERO))
-    fail: tuple[Operation, ...] = (Assign(result, Const(_late(node) if timed else busy)),)
+    code: Expr = Const(failure)
+    if mutex.kinds and timed:  # who checks for errors does not wait for itself
+        erring = binary("eq", Load(mutex.kind), Const(ERRORCHECK))
+        mine = binary("eq", Load(owner.address), low.me)
+        code = conditional(both(mine, erring), Const(EDEADLK), code)
+    fail: tuple[Operation, ...] = (Assign(result, code),)
     ways: list[tuple[Expr | None, tuple[Operation, ...]]]
     if mutex.kinds:
         take = (*take, Assign(mutex.count, ONE))
@@ -206,14 +224,7 @@ def _trylock(low: CLowering, node: tree.Call) -> Scalar:
 
 def _late(node: tree.Call) -> int:
     """What a function returns when the time is over."""
-    return ETIMEDOUT if _name(node).startswith("pthread") else THRD_TIMEDOUT
-
-
-def _name(node: tree.Call) -> str:
-    callee = node.callee
-    while isinstance(callee, tree.Conversion):
-        callee = callee.operand
-    return callee.function.name if isinstance(callee, tree.FunctionName) else ""
+    return ETIMEDOUT if called_name(node).startswith("pthread") else THRD_TIMEDOUT
 
 
 @library("pthread_mutex_unlock", "mtx_unlock")
@@ -284,23 +295,39 @@ def _cond_init(low: CLowering, node: tree.Call) -> Scalar:
     return SUCCESS
 
 
-@library("pthread_cond_wait", "cnd_wait", "pthread_cond_timedwait", "cnd_timedwait")
+@library("pthread_cond_wait", "cnd_wait")
 def _cond_wait(low: CLowering, node: tree.Call) -> Scalar:
     """Wait, as POSIX has it: the thread may also wake up without a reason.
 
     Whether it does is chosen when it begins to wait.  So a search sees both what a spurious wake-up
     breaks, and that a thread which nobody wakes waits for ever.
     """
+    return _wait_at(low, node, None)
+
+
+@library("pthread_cond_timedwait", "cnd_timedwait", "pthread_cond_clockwait")
+def _cond_timedwait(low: CLowering, node: tree.Call) -> Scalar:
+    """Wait with a limit of time: without a signal, the thread continues once the mutex is free.
+
+    The choice when it begins to wait has a third outcome: the time is over before a signal.  It
+    loses no later end of the time, since a signal does nothing to a thread that it does not
+    wake; and it is needed, since a thread whose time is over may wait for the mutex while another
+    one signals in vain.
+    """
+    return _wait_at(low, node, _late(node))
+
+
+def _wait_at(low: CLowering, node: tree.Call, late: int | None) -> Scalar:
+    """Wait at a condition; `late` is the result when the time is over, if there is a limit."""
     span = node.span
     condition = sync_object(low, node.arguments[0], _shape(low))
     mutex = mutex_at(low, node.arguments[1])
-    timed = _name(node) in ("pthread_cond_timedwait", "cnd_timedwait")
     owner = mutex.owner
     mine = condition.cell(low.number)
     held = binary("eq", Load(owner.address), low.me)
     message = f"wait at `{condition.title}` without holding `{owner.title}`"
     result = flag_cell(low, span)
-    late = Const(_late(node)) if timed else ZERO
+    chosen = conditional(binary("eq", Choice(), Const(2)), Const(late or 0), ZERO)
     free = binary("eq", Load(owner.address), ZERO)
     release: tuple[Operation, ...] = (Assign(owner.address, ZERO),)
     take: tuple[Operation, ...] = (Assign(owner.address, low.me),)
@@ -320,21 +347,25 @@ def _cond_wait(low: CLowering, node: tree.Call) -> Scalar:
         operations=(
             Check(held, Fault.LOCK, message),
             Assign(mine, binary("eq", Choice(), ZERO)),
-            Assign(result, conditional(binary("eq", Choice(), Const(2)), late, ZERO)),
+            Assign(result, chosen),
             *release,
         ),
-        choices=3 if timed else 2,
+        choices=2 if late is None else 3,
         atomic=True,
         subject=condition.address,
     )
-    woken = both(binary("eq", Load(mine), ZERO), free)
+    woken: Expr = binary("eq", Load(mine), ZERO)
+    if late is not None:
+        code = conditional(Load(mine), Const(late), Load(result))
+        take = (*take, Assign(result, code), Assign(mine, ZERO))
+        woken = ONE
     low.act(
         Kind.WAKE,
         span,
         f"wake up at {condition.title}",
         condition,
         *take,
-        guard=woken,
+        guard=both(woken, free),
     )
     return Scalar(INT, Load(result))
 
@@ -442,14 +473,17 @@ def _wrlock(low: CLowering, node: tree.Call) -> Scalar:
     return SUCCESS
 
 
-@library("pthread_rwlock_tryrdlock", "pthread_rwlock_trywrlock",
-         "pthread_rwlock_timedrdlock", "pthread_rwlock_timedwrlock")  # fmt: skip
+@library(
+    "pthread_rwlock_tryrdlock", "pthread_rwlock_trywrlock",
+    "pthread_rwlock_timedrdlock", "pthread_rwlock_timedwrlock",
+    "pthread_rwlock_clockrdlock", "pthread_rwlock_clockwrlock",
+)  # fmt: skip
 def _try_rwlock(low: CLowering, node: tree.Call) -> Scalar:
     shape, owner = _rwlock(low, node)
     free = binary("eq", Load(owner.address), ZERO)
     mine = owner.cell(1 + low.number)
     take = Assign(mine, binary("add", Load(mine), ONE))
-    if _name(node).endswith("wrlock"):
+    if called_name(node).endswith("wrlock"):
         free = both(free, shape._no_reader(owner))
         take = Assign(owner.address, low.me)
     else:
@@ -458,7 +492,7 @@ def _try_rwlock(low: CLowering, node: tree.Call) -> Scalar:
         Kind.TRY_ACQUIRE, node.span, f"try to acquire {owner.title}", owner, take,
         success=free, failure=negate(free),
     )  # fmt: skip
-    failure = ETIMEDOUT if "timed" in _name(node) else EBUSY
+    failure = EBUSY if "_try" in called_name(node) else ETIMEDOUT
     return Scalar(INT, conditional(taken, ZERO, Const(failure)))
 
 

@@ -8,7 +8,7 @@ the reverse one, as gcc has it.
 
 from __future__ import annotations
 
-from mazurka.errors import UnsupportedError
+from mazurka.errors import UnsupportedError, read_number
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.calls import call
 from mazurka.frontend.c.lowering import CLowering, CProgram, library
@@ -39,12 +39,12 @@ def _find_marked(unit: tree.TranslationUnit, attribute: str) -> list[tree.CFunct
             continue
         function.read()
         priority = function.attributes[attribute] or str(_LOWEST)
-        if function.parameters or not priority.isdigit():
+        if function.parameters or not priority.isdecimal():
             raise UnsupportedError.at(
                 function.span,
                 f"a {attribute} needs a number as its priority, and a function without parameters",
             )
-        found.append((int(priority), function.span.line, function.span.column, function))
+        found.append((read_number(priority), function.span.line, function.span.column, function))
     return [function for *_, function in sorted(found, key=lambda each: each[:3])]
 
 

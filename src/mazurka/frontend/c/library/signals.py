@@ -10,6 +10,7 @@ from mazurka.frontend.c.library.arguments import (
     EAGAIN,
     ETIMEDOUT,
     SUCCESS,
+    called_name,
     flag_cell,
     set_errno,
     sync_object,
@@ -62,7 +63,7 @@ def _sem_wait(low: CLowering, node: tree.Call) -> Scalar:
     return SUCCESS
 
 
-@library("sem_trywait", "sem_timedwait")
+@library("sem_trywait", "sem_timedwait", "sem_clockwait")
 def _sem_trywait(low: CLowering, node: tree.Call) -> Scalar:
     owner = _object(low, node)
     count = Load(owner.address)
@@ -75,7 +76,7 @@ def _sem_trywait(low: CLowering, node: tree.Call) -> Scalar:
     yes, no, end = (low.label(span) for _ in range(3))
     low.split(taken, span, f"{owner.title} is taken", yes, no)
     low.put(no, span)
-    set_errno(low, ETIMEDOUT if node.callee.text == "sem_timedwait" else EAGAIN, span)
+    set_errno(low, EAGAIN if called_name(node) == "sem_trywait" else ETIMEDOUT, span)
     low.go(end, span)
     low.put(yes, span)
     low.put(end, span)

@@ -9,11 +9,14 @@ from __future__ import annotations
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import write
+from mazurka.frontend.c.addresses import begin_thread, compare_threads, end_thread_number
 from mazurka.frontend.c.conversions import convert
-from mazurka.frontend.c.expressions import INT
-from mazurka.frontend.c.library.arguments import SUCCESS, target_of
+from mazurka.frontend.c.expressions import INT, protect
+from mazurka.frontend.c.library.arguments import SUCCESS, required_target, target_of
 from mazurka.frontend.c.lives import leave_thread
 from mazurka.frontend.c.lowering import CLowering, CThread, library
+from mazurka.frontend.c.memory_orders import NO_FAILING_CREATION
+from mazurka.frontend.c.pointers import settle_bytes
 from mazurka.frontend.c.types import (
     VOID,
     FunctionType,
@@ -63,10 +66,11 @@ def _start(
     argument: tree.Expression,
     detached: Expr = ZERO,
 ) -> Scalar:
+    low.machine.assumed.add(NO_FAILING_CREATION)
     function = low.scalar(start)
     given = convert(low, low.scalar(argument), POINTER, argument)
-    given = Scalar(given.type, low.hold(given.expr, node.span, given.type))
-    target = target_of(low, thread)
+    given = low.hold_value(settle_bytes(low, given, node.span, node.text), node.span)
+    target = required_target(low, thread)
     known = function.constant
     if known is not None:
         _start_known(low, node, low.machine.functions[-1 - known], given, target, detached)
@@ -109,7 +113,9 @@ def _start_known(
     if same >= low.machine.limits.max_threads:
         exceed(low, span, function.name)
         return
-    if low.loop_depth and low.is_joining and not low.machine.expected.kept_by_threads:
+    facts = low.machine.expected
+    kept = facts.kept_by_threads or facts.compares_threads
+    if low.loop_depth and low.is_joining and not kept:
         handle = create_again(
             low, span, function.name, low.machine.limits.max_threads,
             lambda: _make_slot(low, function, given, span, again=True),
@@ -127,7 +133,9 @@ def _start_known(
     if isinstance(target, ObjectPlace) or low.machine.detached:
         held = low.keep(handle, span, Role.HANDLE)
     if low.machine.detached:
-        operations = (Assign(_detached(low, held), detached),)
+        ended = both(detached, _has_ended(low, held))
+        over = end_thread_number(low, binary("sub", held, Const(1)), ended)
+        operations = (Assign(_detached(low, held), detached), *over)
         low.step(Kind.LOCAL, span, "", operations=operations, atomic=True)
     if isinstance(target, ObjectPlace):
         write(low, target, Scalar(target.type, held), span)
@@ -150,14 +158,15 @@ def _make_slot(
     plan = CThread(number, function.name, span, active=False, function=function, lineage=lineage)
     plan.again = again
     machine.plans.append(plan)
+    begun = begin_thread(machine, number)
     if isinstance(given.expr, Const):
         plan.argument = given.expr
-        return plan, ()
+        return plan, begun
     cell = CellDraft(
         f"argument of {function.name}", owner=number, role=Role.POINTER, inferred=True, span=span
     )
     plan.argument_cell = machine.draft.storage.add(cell)
-    return plan, (Assign(Const(plan.argument_cell), given.expr),)
+    return plan, (Assign(Const(plan.argument_cell), given.expr), *begun)
 
 
 @library("pthread_join")
@@ -202,8 +211,9 @@ def _wait(low: CLowering, handle: Expr, span: Span, title: str) -> None:
         start += ", or has been joined already"
     done, new, joined = (binary("eq", Load(address), Const(each)) for each in (DONE, NEW, JOINED))
     again = f"join of `{title}`, which has been joined already"
+    over = end_thread_number(low, binary("sub", handle, Const(1)))
     ways: list[tuple[Expr | None, tuple[Operation, ...]]] = [
-        (done, (_note_joined(low, handle, address),)),
+        (done, (_note_joined(low, handle, address), *over)),
         (new, (Check(ZERO, Fault.EXCEPTION, start),)),
         (joined, (Check(ZERO, Fault.EXCEPTION, again),)),
     ]
@@ -241,12 +251,28 @@ def _detach(low: CLowering, node: tree.Call) -> Scalar:
     _require_thread(low, held, span, f"detach of `{thread.text}`")
     cell = _detached(low, held)
     message = f"detach of `{thread.text}`, which is detached already, or has been joined"
+    number = binary("sub", held, Const(1))
+    ended = _has_ended(low, held)
     operations = (
         Check(binary("eq", Load(cell), ZERO), Fault.EXCEPTION, message),
         Assign(cell, Const(1)),
+        *end_thread_number(low, number, ended),
     )
     low.step(Kind.LOCAL, span, node.text, operations=operations, atomic=True)
     return SUCCESS
+
+
+def _has_ended(low: CLowering, handle: Expr) -> Expr:
+    address = binary("add", handle, Const(low.program.status - 1))
+    return binary("eq", Load(address), Const(DONE))
+
+
+def end_detached(low: CLowering, span: Span) -> None:
+    """A thread ends: if it is detached, its number is free."""
+    if low.machine.detached and low.machine.thread_ids is not None and low.reachable:
+        own = Const(low.number)
+        over = end_thread_number(low, own, Load(_detached(low, Const(low.number + 1))))
+        low.step(Kind.LOCAL, span, "", operations=over, atomic=True)
 
 
 @library("pthread_attr_setdetachstate")
@@ -307,8 +333,8 @@ def _run_cleanups(low: CLowering, span: Span) -> None:
 
 @library("pthread_exit", "thrd_exit")
 def _exit(low: CLowering, node: tree.Call) -> Scalar:
-    value = low.scalar(node.arguments[0])
-    value = Scalar(value.type, low.hold(value.expr, node.span, value.type), value.inside)
+    value = settle_bytes(low, low.scalar(node.arguments[0]), node.span, node.text)
+    value = low.hold_value(value, node.span)
     _run_cleanups(low, node.span)
     if low.reachable:
         end_thread(low, value, node.span)
@@ -361,8 +387,11 @@ def _self(low: CLowering, node: tree.Call) -> Scalar:
 
 @library("pthread_equal", "thrd_equal")
 def _equal(low: CLowering, node: tree.Call) -> Scalar:
-    left, right = (low.scalar(each).expr for each in node.arguments)
-    return Scalar(INT, binary("eq", left, right))
+    left = low.scalar(node.arguments[0])
+    left = protect(low, left, node.arguments[1], node.span)
+    right = low.scalar(node.arguments[1])
+    equal = compare_threads(low, left.expr, right.expr, node.span, node.text)
+    return Scalar(INT, equal)
 
 
 @library(
@@ -372,6 +401,8 @@ def _equal(low: CLowering, node: tree.Call) -> Scalar:
     "pthread_attr_setinheritsched", "pthread_attr_setschedparam",
 )  # fmt: skip
 def _no_effect(low: CLowering, node: tree.Call) -> Scalar:
+    if "attr" in node.text.partition("(")[0]:
+        required_target(low, node.arguments[0])
     return SUCCESS
 
 

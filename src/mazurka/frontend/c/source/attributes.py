@@ -11,6 +11,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from mazurka.frontend.c.source.cursors import children_of
+
 UNDERSTOOD = frozenset({"constructor", "destructor", "cleanup", "weak"})
 """Attributes whose effect is modelled."""
 
@@ -44,7 +46,7 @@ HARMLESS = frozenset(
 def read_attributes(cursor: Any, data: bytes) -> Mapping[str, str]:
     """The attributes of a declaration, each with what stands in its parentheses."""
     found = {}
-    for child in cursor.get_children():
+    for child in children_of(cursor):
         if child.kind.is_attribute():
             extent = child.extent
             text = data[extent.start.offset : extent.end.offset].decode(errors="replace")

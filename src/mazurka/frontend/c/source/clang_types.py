@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from mazurka.errors import UnsupportedError
+from mazurka.frontend.c.source.cursors import fields_of
 from mazurka.frontend.c.types import (
     VOID,
     ArrayType,
@@ -43,6 +45,13 @@ _FOREIGN = frozenset({"VECTOR", "EXTVECTOR", "COMPLEX", "BLOCKPOINTER", "INT128"
 _FLOATS = {"FLOAT": "float", "DOUBLE": "double", "LONGDOUBLE": "long double", "FLOAT128": "float"}
 
 
+MOST_NESTED = 200
+"""How deep types, expressions and statements may be nested: what follows calls itself for each
+level, and the stack is limited.  The parser has a limit of 256 for brackets."""
+MOST_VISITS = 10_000_000
+"""To find the offset of a member, libclang goes through all members of members, again and again."""
+
+
 class TypeReader:
     """Converts types once each; a structure may mention itself."""
 
@@ -50,8 +59,21 @@ class TypeReader:
         self.pointer_bits = pointer_bits
         self._known: dict[tuple[str, str], CType] = {}
         self._records: dict[int, RecordType] = {}
+        self._members: dict[int, int] = {}
+        """By structure how many members it has, with those of its members."""
+        self._depth = 0
 
     def read(self, type_: Any) -> CType:
+        """Convert a type; one that is made of too many others is refused."""
+        if self._depth >= MOST_NESTED:
+            raise UnsupportedError(f"a type is nested more than {MOST_NESTED} levels deep")
+        self._depth += 1
+        try:
+            return self._read_known(type_)
+        finally:
+            self._depth -= 1
+
+    def _read_known(self, type_: Any) -> CType:
         kind, key = type_.kind.name, (type_.kind.name, type_.spelling)
         if kind in _INTEGERS:
             size = max(type_.get_size(), 1) * 8
@@ -126,8 +148,15 @@ class TypeReader:
         return found
 
     def _fields(self, definition: Any) -> list[MemberField]:
+        members = [(each, self.read(each.type)) for each in fields_of(definition.type)]
+        count = sum(1 + self._count_members(type_) for _, type_ in members)
+        self._members[definition.hash] = count
+        if len(members) * count > MOST_VISITS:
+            raise UnsupportedError(
+                f"a structure with {count:,} members, those of its members included, is too large"
+            )
         found, apart = [], False
-        for each in definition.type.get_fields():
+        for each, type_ in members:
             bits = each.get_bitfield_width() if each.is_bitfield() else None
             if bits is not None and not each.spelling:  # no member: room, or an end
                 apart = apart or bits == 0
@@ -135,9 +164,15 @@ class TypeReader:
             spelled = each.spelling
             name = "" if "(" in spelled else spelled
             offset = each.get_field_offsetof()
-            found.append(MemberField(name, self.read(each.type), max(offset, 0), bits, apart))
+            found.append(MemberField(name, type_, max(offset, 0), bits, apart))
             apart = False
         return found
+
+    def _count_members(self, type_: CType) -> int:
+        """The members of a structure, with those of its members."""
+        while isinstance(type_, ArrayType | AtomicType):
+            type_ = type_.element if isinstance(type_, ArrayType) else type_.value
+        return self._members.get(type_.key, 0) if isinstance(type_, RecordType) else 0
 
 
 def _mentions_local(type_: Any) -> bool:

@@ -23,8 +23,8 @@ FORMS: Mapping[tuple[str, bool], str] = {
     ("store", True): "__c11_atomic_store({0}, {1}, {2})",
     ("exchange", False): "(*({2}) = __c11_atomic_exchange({0}, *({1}), {3}))",
     ("exchange", True): "__c11_atomic_exchange({0}, {1}, {2})",
-    ("compare_exchange", False): "__c11_atomic_compare_exchange_strong({0}, {1}, *({2}), {4}, {5})",
-    ("compare_exchange", True): "__c11_atomic_compare_exchange_strong({0}, {1}, {2}, {4}, {5})",
+    ("compare_exchange", False): "__c11_atomic_compare_exchange_weak({0}, {1}, *({2}), {4}, {5})",
+    ("compare_exchange", True): "__c11_atomic_compare_exchange_weak({0}, {1}, {2}, {4}, {5})",
     **{
         (f"fetch_{word}", False): f"__c11_atomic_fetch_{word}({{0}}, {{1}}, {{2}})"
         for word in ("add", "sub", "or", "and", "xor", "nand")
@@ -56,6 +56,8 @@ def rewrite_calls(text: str, places: Iterable[int]) -> str:
         if found is None or form is None:
             continue
         arguments, end = _split_arguments(data, found.end())
+        if arguments[3:4] in ([b"0"], [b"false"]):
+            form = form.replace("_weak", "_strong")
         made = form.format(*(each.decode() for each in arguments))
         data = data[:place] + made.encode() + data[end:]
     return data.decode()

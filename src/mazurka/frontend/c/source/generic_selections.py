@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from mazurka.frontend.c.source.cursors import children_of
+
 _WORD = re.compile(rb"\b_Generic\s*\(")
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[()\[\]{},:?]|_Generic\b|[^\w]|\w+')
 _MOST = 1_000
@@ -29,7 +31,7 @@ def find_selected(
     waiting = [parse(_add_numbers(data, starts).decode()).cursor]
     while waiting:
         cursor = waiting.pop()
-        waiting.extend(cursor.get_children())
+        waiting.extend(children_of(cursor))
         if cursor.kind.name == "GENERIC_SELECTION_EXPR":
             number = evaluate(cursor)
             if number is not None and number >= _MOST:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from mazurka.errors import MazurkaError, UnsupportedError
@@ -21,11 +22,13 @@ from mazurka.frontend.c.source.attributes import (
     read_attributes,
     unknown_attribute,
 )
-from mazurka.frontend.c.source.clang_types import TypeReader
+from mazurka.frontend.c.source.clang_types import MOST_NESTED, TypeReader
+from mazurka.frontend.c.source.cursors import children_of
 from mazurka.frontend.c.source.definitions import add_definitions
 from mazurka.frontend.c.source.gcc_atomics import find_refused, rewrite_calls, simplify_flags
 from mazurka.frontend.c.source.generic_selections import find_selected
 from mazurka.frontend.c.source.places import PlaceMap
+from mazurka.frontend.c.source.probing import probe
 from mazurka.frontend.c.survey import may_write
 from mazurka.frontend.c.types import (
     VOID,
@@ -74,8 +77,11 @@ _IDLE_ASSEMBLY = re.compile(
 )
 """Instructions that change nothing: they wait a moment, or order accesses that are in order."""
 _SHOWN = 100
+MOST_ELEMENTS = 1_000_000
 Head: TypeAlias = tuple[Span, CType, str]
 """What every expression has: its place, its type and its text."""
+LabelAndRest: TypeAlias = tuple[tree.Statement, Any]
+"""A label, and the cursor of what it stands at, if there is one."""
 _SIMPLE: dict[str, CType] = {
     "char": IntegerType("char", 8, True),
     "unsigned char": IntegerType("unsigned char", 8, False),
@@ -91,6 +97,12 @@ def parse(path: str, text: str, model: str, *, preprocessed: bool = True) -> tre
 
     `preprocessed` says that the user's file is the text itself.
     """
+    probe(path, text, model, preprocessed=preprocessed)
+    return read_text(path, text, model, preprocessed=preprocessed)
+
+
+def read_text(path: str, text: str, model: str, *, preprocessed: bool) -> tree.TranslationUnit:
+    """Parse a text in this process."""
     unit = UnitReader(path, text, model, preprocessed).unit
     known = unit.functions
     if preprocessed and any(each in known for each in _WRITTEN_IN_C):
@@ -148,6 +160,9 @@ class UnitReader:
         self.types = TypeReader(32 if model == "ilp32" else 64)
         self.unit = tree.TranslationUnit(path, self.places.sources)
         self.variables: dict[int, tree.Variable] = {}
+        self.place = Span(path, 0)
+        """What was read last."""
+        self.depth = 0
         self.function = ""
         """The function whose body is being read."""
         self.attributed: set[int] = set()
@@ -177,8 +192,9 @@ class UnitReader:
             self.parsed = parse_again(text)
         self._refuse_errors()
         self._refuse_pragmas(text)
-        self.selected = find_selected(self.data, parse_again, self.evaluate)
-        self._read_unit()
+        with self.located():
+            self.selected = find_selected(self.data, parse_again, self.evaluate)
+            self._read_unit()
 
     def _refuse_errors(self) -> None:
         for each in self.parsed.diagnostics:
@@ -209,7 +225,40 @@ class UnitReader:
     def span(self, cursor: Any) -> Span:
         extent = cursor.extent
         start, end = extent.start, extent.end
-        return self.places.span(start.line, start.column, end.line, end.column)
+        self.place = self.places.span(start.line, start.column, end.line, end.column)
+        return self.place
+
+    def _location(self, cursor: Any) -> Span:
+        """Where the name of a declaration is."""
+        place = cursor.location
+        self.place = self.places.span(place.line, place.column, 0, 0)
+        return self.place
+
+    @contextmanager
+    def located(self) -> Iterator[None]:
+        """Let an error about nesting say where it was found."""
+        try:
+            yield
+        except UnsupportedError as error:
+            if error.file is not None:
+                raise
+            raise UnsupportedError.at(self.place, error.message) from None
+        except (RecursionError, ctypes.ArgumentError) as error:
+            if isinstance(error, ctypes.ArgumentError) and "RecursionError" not in str(error):
+                raise
+            raise UnsupportedError.at(self.place, "this is nested too deeply") from None
+
+    @contextmanager
+    def _deeper(self, cursor: Any) -> Iterator[None]:
+        if self.depth >= MOST_NESTED:
+            raise UnsupportedError.at(
+                self.span(cursor), f"this is nested more than {MOST_NESTED} levels deep"
+            )
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.depth -= 1
 
     def text(self, cursor: Any) -> str:
         extent = cursor.extent
@@ -222,7 +271,7 @@ class UnitReader:
 
     def _read_unit(self) -> None:
         unit = self.unit
-        for cursor in self.parsed.cursor.get_children():
+        for cursor in children_of(self.parsed.cursor):
             kind = cursor.kind.name
             if kind == "FUNCTION_DECL":
                 known = unit.functions.get(cursor.spelling)
@@ -230,9 +279,7 @@ class UnitReader:
                     unit.functions[cursor.spelling] = known = self._function(cursor)
                 known.attributes.update(read_attributes(cursor, self.data))
                 if cursor.is_definition():
-                    known.span = self.places.span(
-                        cursor.location.line, cursor.location.column, 0, 0
-                    )
+                    known.span = self._location(cursor)
                     known.type = self.types.read(cursor.type)
                     known.reader = self._body_reader(known, cursor)
             elif kind == "VAR_DECL":
@@ -241,14 +288,17 @@ class UnitReader:
                     unit.variables.append(variable)
 
     def _function(self, cursor: Any) -> tree.CFunction:
-        place = cursor.location
-        span = self.places.span(place.line, place.column, 0, 0)
+        span = self._location(cursor)
         return tree.CFunction(cursor.spelling, self.types.read(cursor.type), span)
 
     def _body_reader(self, function: tree.CFunction, cursor: Any) -> Callable[[], None]:
         """Convert the body when it is first asked for: much of a header never is."""
 
         def read() -> None:
+            with self.located():
+                read_now()
+
+        def read_now() -> None:
             parameters, body = [], None
             outer, self.function = self.function, function.name
             for child in cursor.get_arguments():  # others belong to what it returns
@@ -260,7 +310,7 @@ class UnitReader:
                 elif isinstance(variable.type, FunctionType):
                     variable.type = PointerType(variable.type, self.types.pointer_bits)
                 parameters.append(variable)
-            for child in cursor.get_children():
+            for child in children_of(cursor):
                 if child.kind.name == "COMPOUND_STMT":
                     body = child
             function.parameters = tuple(parameters)
@@ -279,8 +329,7 @@ class UnitReader:
         key = cursor.canonical.hash
         found = self.variables.get(key)
         if found is None:
-            place = cursor.location
-            span = self.places.span(place.line, place.column, 0, 0)
+            span = self._location(cursor)
             found = tree.Variable(cursor.spelling, self.types.read(cursor.type), span)
             self.variables[key] = found
             storage = cursor.storage_class.name
@@ -295,7 +344,7 @@ class UnitReader:
         if isinstance(found.type, ArrayType) and found.type.length is None:
             found.type = self.types.read(cursor.type)
         if cursor.type.kind.name == "VARIABLEARRAY" and found.length is None:
-            inner = [each for each in cursor.get_children() if each.kind.is_expression()]
+            inner = [each for each in children_of(cursor) if each.kind.is_expression()]
             inner.sort(key=lambda each: each.extent.start.offset)  # the outermost stands first
             found.length = self.expression(inner[0]) if inner else None
         if cursor.hash not in self.attributed:
@@ -336,8 +385,19 @@ class UnitReader:
     # --- statements ------------------------------------------------------------------------
 
     def compound(self, cursor: Any) -> tree.Compound:
-        body = tuple(self.statement(child) for child in cursor.get_children())
-        return tree.Compound(self.span(cursor), self._guard(body))
+        body = [each for child in children_of(cursor) for each in self._unlabelled(child)]
+        return tree.Compound(self.span(cursor), self._guard(tuple(body)))
+
+    def _unlabelled(self, cursor: Any) -> Iterator[tree.Statement]:
+        """A statement of a block: its labels one after another, and then what they stand at."""
+        rest: Any = cursor
+        while rest is not None:
+            reader = _LABELS.get(rest.kind.name)
+            if reader is None:
+                yield self.statement(rest)
+                return
+            label, rest = reader(self, rest)
+            yield label
 
     def _guard(self, body: tuple[tree.Statement, ...]) -> tuple[tree.Statement, ...]:
         """Put what follows a variable with a `cleanup` into a statement of its own."""
@@ -355,6 +415,10 @@ class UnitReader:
         return body
 
     def statement(self, cursor: Any) -> tree.Statement:
+        with self._deeper(cursor):
+            return self._statement(cursor)
+
+    def _statement(self, cursor: Any) -> tree.Statement:
         handler = _STATEMENTS.get(cursor.kind.name)
         if handler is not None:
             return handler(self, cursor)
@@ -363,14 +427,14 @@ class UnitReader:
         if cursor.kind.is_declaration():
             return tree.Empty(self.span(cursor))
         if cursor.kind.name == "UNEXPOSED_STMT":  # attributes before a statement
-            children = [each for each in cursor.get_children() if not each.kind.is_attribute()]
+            children = [each for each in children_of(cursor) if not each.kind.is_attribute()]
             if len(children) == 1:
                 return self.statement(children[0])
         return tree.Refused(self.span(cursor), f"`{self.text(cursor)}` is not supported")
 
     def _declare(self, cursor: Any) -> tree.Statement:
         variables = []
-        for child in cursor.get_children():
+        for child in children_of(cursor):
             if child.kind.name == "VAR_DECL":
                 variable = self._variable(child)
                 if variable.local and variable.refusal:
@@ -380,18 +444,18 @@ class UnitReader:
         return tree.Declare(self.span(cursor), tuple(variables))
 
     def _if(self, cursor: Any) -> tree.Statement:
-        parts = list(cursor.get_children())
+        parts = children_of(cursor)
         otherwise = self.statement(parts[2]) if len(parts) > 2 else None
         test = self.expression(parts[0])
         return tree.If(self.span(parts[0]), test, self.statement(parts[1]), otherwise)
 
     def _while(self, cursor: Any) -> tree.Statement:
-        test, body = cursor.get_children()
+        test, body = children_of(cursor)
         inner = self.statement(body)
         return tree.LoopStatement(self.span(test), None, self.expression(test), None, inner)
 
     def _do(self, cursor: Any) -> tree.Statement:
-        body, test = cursor.get_children()
+        body, test = children_of(cursor)
         inner = self.statement(body)
         return tree.LoopStatement(
             self.span(cursor), None, self.expression(test), None, inner, test_last=True
@@ -399,7 +463,7 @@ class UnitReader:
 
     def _for(self, cursor: Any) -> tree.Statement:
         """A `for`: libclang leaves out what is missing, so the semicolons tell which is which."""
-        parts = list(cursor.get_children())
+        parts = children_of(cursor)
         body = parts.pop()
         start = cursor.extent.start.offset
         first, second = self._semicolons(start)
@@ -439,40 +503,43 @@ class UnitReader:
         return found[0], found[1]
 
     def _switch(self, cursor: Any) -> tree.Statement:
-        value, body = cursor.get_children()
+        value, body = children_of(cursor)
         return tree.Switch(self.span(value), self.expression(value), self.statement(body))
 
-    def _case(self, cursor: Any) -> tree.Statement:
-        parts = list(cursor.get_children())
+    def _case(self, cursor: Any) -> LabelAndRest:
+        parts = children_of(cursor)
         low = self.evaluate(parts[0])
         ranged = len(parts) > 2 or (len(parts) == 2 and self._is_range(parts))
         high = self.evaluate(parts[1]) if ranged else low
         rest = parts[2:] if ranged else parts[1:]
-        span = self.span(cursor)
         if low is None or high is None:
-            raise UnsupportedError.at(span, "this case is no constant")
-        body = self.statement(rest[0]) if rest else None
-        return tree.CaseLabel(self.span(parts[0]), (low, high), body)
+            raise UnsupportedError.at(self.span(cursor), "this case is no constant")
+        label = tree.CaseLabel(self.span(parts[0]), (low, high), None)
+        return label, rest[0] if rest else None
 
     def _is_range(self, parts: list[Any]) -> bool:
         between = self.data[parts[0].extent.end.offset : parts[1].extent.start.offset]
         return b"..." in between
 
-    def _default(self, cursor: Any) -> tree.Statement:
-        parts = list(cursor.get_children())
-        return tree.CaseLabel(self.span(cursor), None, self.statement(parts[0]) if parts else None)
+    def _default(self, cursor: Any) -> LabelAndRest:
+        parts = children_of(cursor)
+        return tree.CaseLabel(self.span(cursor), None, None), parts[0] if parts else None
 
-    def _label(self, cursor: Any) -> tree.Statement:
-        parts = [each for each in cursor.get_children() if not each.kind.is_attribute()]
-        body = self.statement(parts[0]) if parts else None
-        return tree.Labelled(self.span(cursor), cursor.spelling, body)
+    def _label(self, cursor: Any) -> LabelAndRest:
+        parts = [each for each in children_of(cursor) if not each.kind.is_attribute()]
+        label = tree.Labelled(self.span(cursor), cursor.spelling, None)
+        return label, parts[0] if parts else None
+
+    def _labelled(self, cursor: Any) -> tree.Statement:
+        """A statement with labels that is not one of a block."""
+        return tree.Compound(self.span(cursor), tuple(self._unlabelled(cursor)))
 
     def _goto(self, cursor: Any) -> tree.Statement:
-        (label,) = cursor.get_children()
+        (label,) = children_of(cursor)
         return tree.Goto(self.span(cursor), label.spelling)
 
     def _return(self, cursor: Any) -> tree.Statement:
-        parts = list(cursor.get_children())
+        parts = children_of(cursor)
         return tree.Return(self.span(cursor), self.expression(parts[0]) if parts else None)
 
     def _asm(self, cursor: Any) -> tree.Statement:
@@ -502,9 +569,13 @@ class UnitReader:
             self.library.clang_EvalResult_dispose(result)
 
     def expression(self, cursor: Any) -> tree.Expression:
+        with self._deeper(cursor):
+            return self._expression(cursor)
+
+    def _expression(self, cursor: Any) -> tree.Expression:
         kind = cursor.kind.name
         if kind == "PAREN_EXPR":
-            (inner,) = cursor.get_children()
+            (inner,) = children_of(cursor)
             return self.expression(inner)
         head = (self.span(cursor), self.types.read(cursor.type), self.text(cursor))
         handler = _EXPRESSIONS.get(kind)
@@ -525,7 +596,7 @@ class UnitReader:
             return False
         return any(
             each.kind.is_expression() and isinstance(self.types.read(each.type), FloatType)
-            for each in cursor.get_children()
+            for each in children_of(cursor)
         )
 
     def _number(self, cursor: Any, head: Head) -> tree.Expression:
@@ -572,7 +643,7 @@ class UnitReader:
 
     def _binary(self, cursor: Any, head: Head) -> tree.Expression:
         operator = _BINARY.get(self.library.clang_getCursorBinaryOperatorKind(cursor), "")
-        left, right = (self.expression(child) for child in cursor.get_children())
+        left, right = (self.expression(child) for child in children_of(cursor))
         if operator in ("&&", "||"):
             return tree.Logical(*head, operator, left, right)
         if operator == ",":
@@ -585,7 +656,7 @@ class UnitReader:
 
     def _unary(self, cursor: Any, head: Head) -> tree.Expression:
         operator = _UNARY.get(self.library.clang_getCursorUnaryOperatorKind(cursor), "")
-        (child,) = cursor.get_children()
+        (child,) = children_of(cursor)
         operand = self.expression(child)
         match operator:
             case "p++" | "p--" | "++" | "--":
@@ -603,21 +674,21 @@ class UnitReader:
                 return tree.RefusedExpression(*head, f"`{head[2]}` is not supported")
 
     def _ternary(self, cursor: Any, head: Head) -> tree.Expression:
-        test, then, otherwise = (self.expression(child) for child in cursor.get_children())
+        test, then, otherwise = (self.expression(child) for child in children_of(cursor))
         return tree.Ternary(*head, test, then, otherwise)
 
     def _cast(self, cursor: Any, head: Head) -> tree.Expression:
-        inner = [each for each in cursor.get_children() if each.kind.is_expression()]
+        inner = [each for each in children_of(cursor) if each.kind.is_expression()]
         return tree.Conversion(*head, self.expression(inner[-1]), True)
 
     def _subscript(self, cursor: Any, head: Head) -> tree.Expression:
-        base, index = (self.expression(child) for child in cursor.get_children())
+        base, index = (self.expression(child) for child in children_of(cursor))
         if isinstance(index.type, PointerType):
             base, index = index, base
         return tree.Subscript(*head, base, index)
 
     def _member(self, cursor: Any, head: Head) -> tree.Expression:
-        inner = [each for each in cursor.get_children() if each.kind.is_expression()]
+        inner = [each for each in children_of(cursor) if each.kind.is_expression()]
         base = self.expression(inner[0])
         arrow = isinstance(base.type, PointerType)
         record = base.type.target if isinstance(base.type, PointerType) else base.type
@@ -630,7 +701,7 @@ class UnitReader:
         return tree.Member(*head, base, cursor.spelling, arrow, record)
 
     def _call(self, cursor: Any, head: Head) -> tree.Expression:
-        children = list(cursor.get_children())
+        children = children_of(cursor)
         if not children:
             return tree.RefusedExpression(*head, f"`{head[2]}` is not supported")
         found = _BUILTIN.match(head[2])
@@ -652,7 +723,7 @@ class UnitReader:
         return tree.Call(*head, callee, tuple(self.expression(each) for each in children[1:]))
 
     def _sizeof(self, cursor: Any, head: Head) -> tree.Expression:
-        inner = [each for each in cursor.get_children() if each.kind.is_expression()]
+        inner = [each for each in children_of(cursor) if each.kind.is_expression()]
         if inner and inner[0].type.kind.name == "VARIABLEARRAY":
             operand = self.expression(inner[0])
             if isinstance(operand, tree.Name) and head[2].startswith("sizeof"):
@@ -664,7 +735,7 @@ class UnitReader:
 
     def _measured(self, cursor: Any, text: str) -> CType | None:
         """The type of which `sizeof` tells the size."""
-        children = list(cursor.get_children())
+        children = children_of(cursor)
         if children and children[-1].kind.is_expression():
             return self.types.read(children[-1].type)
         if children and "*" not in text and "[" not in text:
@@ -676,24 +747,24 @@ class UnitReader:
         return simple
 
     def _statement_expression(self, cursor: Any, head: Head) -> tree.Expression:
-        (body,) = cursor.get_children()
+        (body,) = children_of(cursor)
         return tree.StatementExpression(*head, self.compound(body))
 
     def _generic(self, cursor: Any, head: Head) -> tree.Expression:
-        _, *values = (each for each in cursor.get_children() if each.kind.is_expression())
+        _, *values = (each for each in children_of(cursor) if each.kind.is_expression())
         position = self.selected.get(cursor.extent.start.offset)
         if position is None:
             return tree.RefusedExpression(*head, f"`{head[2]}`: what it selects is not known")
         return self.expression(values[position])
 
     def _list(self, cursor: Any, head: Head) -> tree.Expression:
-        items = (item for child in cursor.get_children() for item in self._items(child))
+        items = (item for child in children_of(cursor) for item in self._items(child))
         return tree.InitialList(*head, tuple(items))
 
     def _items(self, cursor: Any) -> Iterator[tuple[tuple[str | int, ...], tree.Expression]]:
         """One initializer of a list; `.a[2] = x` has designators, `[0 ... 2] = x` is several."""
         start = cursor.extent.start.offset
-        children = list(cursor.get_children())
+        children = children_of(cursor)
         named = any(child.kind.name == "MEMBER_REF" for child in children[:-1])
         if cursor.kind.name != "UNEXPOSED_EXPR" or not (
             named or self.data[start : start + 1] == b"["
@@ -710,6 +781,10 @@ class UnitReader:
                 if parts and self._is_range([child, parts[0]]):
                     last = self._index(parts.pop(0))
                 steps = range(first, last + 1)
+                if len(ways) * len(steps) > MOST_ELEMENTS:
+                    raise UnsupportedError.at(
+                        self.span(cursor), f"this initializes more than {MOST_ELEMENTS:,} elements"
+                    )
             elif not child.spelling:  # libclang adds the anonymous ones on the way
                 continue
             ways = [(*way, step) for way in ways for step in steps]
@@ -729,7 +804,7 @@ class UnitReader:
         return value
 
     def _literal(self, cursor: Any, head: Head) -> tree.Expression:
-        inner = [each for each in cursor.get_children() if each.kind.is_expression()]
+        inner = [each for each in children_of(cursor) if each.kind.is_expression()]
         variable = tree.Variable(
             "literal", head[1], head[0], self.expression(inner[-1]), local=True
         )
@@ -737,7 +812,7 @@ class UnitReader:
 
     def _unexposed(self, cursor: Any, head: Head) -> tree.Expression:
         """An implicit conversion, or something that libclang has no kind for."""
-        children = list(cursor.get_children())
+        children = children_of(cursor)
         found = _BUILTIN.match(head[2])
         if found and self._begins_with_child(cursor, children) is None:
             if found[0] in _WORKED_OUT:
@@ -807,15 +882,19 @@ _STATEMENTS: dict[str, Callable[[UnitReader, Any], tree.Statement]] = {
     "DO_STMT": UnitReader._do,
     "FOR_STMT": UnitReader._for,
     "SWITCH_STMT": UnitReader._switch,
-    "CASE_STMT": UnitReader._case,
-    "DEFAULT_STMT": UnitReader._default,
-    "LABEL_STMT": UnitReader._label,
+    **dict.fromkeys(("CASE_STMT", "DEFAULT_STMT", "LABEL_STMT"), UnitReader._labelled),
     "GOTO_STMT": UnitReader._goto,
     "RETURN_STMT": UnitReader._return,
     "ASM_STMT": UnitReader._asm,
     "BREAK_STMT": lambda self, cursor: tree.Break(self.span(cursor)),
     "CONTINUE_STMT": lambda self, cursor: tree.Continue(self.span(cursor)),
     "NULL_STMT": lambda self, cursor: tree.Empty(self.span(cursor)),
+}
+
+_LABELS: dict[str, Callable[[UnitReader, Any], LabelAndRest]] = {
+    "CASE_STMT": UnitReader._case,
+    "DEFAULT_STMT": UnitReader._default,
+    "LABEL_STMT": UnitReader._label,
 }
 
 _EXPRESSIONS: dict[str, Callable[[UnitReader, Any, Head], tree.Expression]] = {

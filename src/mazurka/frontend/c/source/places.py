@@ -11,6 +11,7 @@ import re
 from bisect import bisect_right
 from pathlib import Path
 
+from mazurka.errors import read_number
 from mazurka.ir.program import Span, split_lines
 
 _MARKER = re.compile(r'#\s*(?:line\s+)?(\d+)\s+"((?:[^"\\]|\\.)*)"')
@@ -34,7 +35,7 @@ class PlaceMap:
         for number, line in enumerate(self.lines, start=1):
             if line.startswith("#") and (found := _MARKER.match(line)):
                 self._starts.append(number)
-                self._origins.append((found[2].replace("\\\\", "\\"), int(found[1])))
+                self._origins.append((unquote(found[2]), read_number(found[1])))
 
     def span(self, line: int, column: int, end_line: int, end_column: int) -> Span:
         """The place of a piece of the preprocessed text, in the user's file where that is known."""
@@ -69,11 +70,8 @@ class PlaceMap:
         here = Path(self.path)
         if Path(file) == here:
             return self._lines(here)
-        places = [here.parent / file, Path(file)]
-        if self.trusted:
-            places.reverse()  # the preprocessor has just named it from where it ran
-        found = self._lines(places[0])
-        return found if found[1] is not None else self._lines(places[1])
+        found = self._lines(here.parent / file)
+        return found if found[1] is not None else self._lines(Path(file))
 
     def _lines(self, place: Path) -> tuple[str, list[str] | None]:
         name = str(place)
@@ -86,6 +84,16 @@ class PlaceMap:
                 self._texts[name] = split_lines(text)
                 self.sources.setdefault(name, text)
         return name, self._texts[name]
+
+
+def quote(name: str) -> str:
+    """The name of a file as a marker writes it."""
+    return name.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+
+
+def unquote(name: str) -> str:
+    """The file that a marker names."""
+    return re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], name)
 
 
 def _same(here: str, there: str) -> bool:

@@ -70,15 +70,16 @@ def _parts_of(node: tree.SyntaxNode) -> tuple[str, ...]:
 
 def walk(node: object) -> Iterator[tree.SyntaxNode]:
     """Iterate over a tree, parents first."""
-    if isinstance(node, tuple):
-        for each in node:
-            yield from walk(each)
-    elif isinstance(node, tree.SyntaxNode):
-        yield node
-        for name in _parts_of(node):
-            yield from walk(getattr(node, name))
-    elif isinstance(node, tree.Variable) and node.local and node.initial is not None:
-        yield from walk(node.initial)
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, tuple):
+            waiting.extend(reversed(node))
+        elif isinstance(node, tree.SyntaxNode):
+            yield node
+            waiting.extend(getattr(node, name) for name in reversed(_parts_of(node)))
+        elif isinstance(node, tree.Variable) and node.local and node.initial is not None:
+            waiting.append(node.initial)
 
 
 class Survey:
@@ -143,7 +144,9 @@ class Survey:
                 return False
             case tree.Subscript(base=tree.Name(), index=index):
                 return self._leaks(index, parameter)
-            case tree.BinaryOperation(operator="==" | "!=", left=left, right=right):
+            case tree.BinaryOperation(operator="==" | "!=", left=left, right=right) if _is_known(
+                left
+            ) or _is_known(right):
                 sides = [side for side in (left, right) if not _names(side, parameter)]
                 return any(self._leaks(side, parameter) for side in sides)
             case tree.Evaluate(expression=tree.Call() as call) if returns_argument(call):
@@ -352,6 +355,14 @@ def _names(node: tree.Expression, parameter: tree.Variable) -> bool:
     while isinstance(node, tree.Conversion):
         node = node.operand
     return isinstance(node, tree.Name) and node.variable is parameter
+
+
+def _is_known(node: tree.Expression) -> bool:
+    """Whether a pointer is null, or the address of a variable: what it is compared with tells
+    nothing about objects that are no more."""
+    while isinstance(node, tree.Conversion | tree.BinaryOperation) and not decays(node):
+        node = node.operand if isinstance(node, tree.Conversion) else node.left  # `array + 3`
+    return isinstance(node, tree.IntegerConstant) or find_addressed(node) is not None
 
 
 def has_effects(node: tree.Expression) -> bool:

@@ -83,6 +83,13 @@ def _wait_for_carriers() -> None:
         time.sleep(0.001)
 
 
+def fork_quietly(process: multiprocessing.process.BaseProcess) -> None:
+    """Start a process by `os.fork`, without the warning that this process has threads."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        process.start()
+
+
 class Crew:
     """The worker processes, which all carry out the same orders."""
 
@@ -109,9 +116,7 @@ class Crew:
             name=f"mazurka-{index + 1}",
             daemon=True,
         )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)
-            process.start()
+        fork_quietly(process)
         self._processes.append(process)
         theirs.close()
 

@@ -34,6 +34,7 @@ from mazurka.runtime.program.watchdog import UncontrolledCallError
 from mazurka.stateless.bounded.lives import LivesMatter
 from mazurka.stateless.explored import Failing, RunOptions
 from mazurka.stateless.runs import OutOfTime
+from mazurka.system_limits import SystemLimitError, find_limit
 
 LEVEL = "level"
 """The order to begin a level: to mark what has been visited on lower ones."""
@@ -94,7 +95,9 @@ def serve(task: WorkerTask, index: int, orders: Connection, ends: Sequence[Conne
     for end in ends:
         end.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and ends this process
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.default_int_handler:
+            signal.signal(number, signal.SIG_DFL)
     _keep_apart(index)
     test = task.test
     try:
@@ -184,6 +187,9 @@ def _search(program: ObservedProgram, search: SharedAlgorithm2) -> WorkerReport:
 
 def report_of(error: BaseException, settings: ControlSettings) -> WorkerReport:
     """Make the report on what has ended a process."""
+    limit = find_limit(error)
+    if limit is not None:
+        return WorkerReport(raised=SystemLimitError(limit))
     match error:
         case OutOfTime():
             return WorkerReport(late=True)

@@ -52,14 +52,14 @@ class SharedOut(Exploration):
         def explain(program: ObservedProgram) -> None:
             prepare(program)
             take_lessons(program, self.lessons)
-            if explored.failures:
+            if self.is_to_explain(explored):
                 self.explain(explored.failures[0], program, self.check_races(program))
                 return
             unseen = self.look_for_unseen(program, explored)
             if unseen is not None:
                 self.explain_unseen(unseen, program)
 
-        if explored.failures or self.may_miss(explored):
+        if self.is_to_explain(explored) or self.may_miss(explored):
             self.control(explain, timed=False)
 
     def is_enough(self, explored: Explored) -> bool:

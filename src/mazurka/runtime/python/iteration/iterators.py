@@ -11,26 +11,41 @@ during the step: a callback, a step through a generator (`callbacks`).
 
 The iterators of one `tee` go through a source together, and keep what others still need.  In
 CPython the one that comes first takes the next element from the source, and the others find it
-kept.  An iterator that needs one more while another is taking one raises a `RuntimeError`.  So a
-step is one operation on all that belongs to a `tee`, and another one after the source has run code
-of the program.
+kept.  An iterator that needs one more while another is taking one raises a `RuntimeError`; that can
+only happen where the source runs code of the program.  So a step is one operation on all that
+belongs to a `tee`, and another one after each part of a step of the source.  Where these parts are
+all C code, no other thread runs in between, and an iterator that needs one more waits.
 """
 
 from __future__ import annotations
 
 import itertools
 import operator
+import sys
+from _thread import get_ident
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
-from types import BuiltinFunctionType, GeneratorType, MethodDescriptorType
+from gc import get_referents
+from operator import attrgetter
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    FrameType,
+    FunctionType,
+    GeneratorType,
+    MethodDescriptorType,
+    MethodType,
+)
 from typing import Any, Final, Self
 
-from mazurka.runtime.core.insides import is_of_c
+from mazurka.runtime.core.frame_variables import read_variables
+from mazurka.runtime.core.insides import has_in_class, is_of_c, module_of
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.sites import sites
 from mazurka.runtime.python.callbacks import (
     Stepped,
     Turns,
+    advance,
     itself,
     note_user,
     runs_code,
@@ -57,9 +72,10 @@ from mazurka.runtime.python.opaque import (
     part_of_opaque,
     parts_of_opaque,
 )
+from mazurka.runtime.python.waiting import wait_for_change
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import learned, progress
-from mazurka.runtime.sharing.monitoring import unobserved
+from mazurka.runtime.sharing.monitoring import MACHINERY, unobserved
 
 
 @cache
@@ -189,7 +205,7 @@ class SharedIterator(ShownIterator):
 @performs(CallEffect.HINTS_LENGTH)
 def hint_length(function: Any, site: int, /, thing: Any, *default: int) -> Any:
     """Perform `operator.length_hint(thing)`, which reads a container, or where an iterator is."""
-    if isinstance(thing, (OwnIterator, SharedIterator)):
+    if issubclass(type(thing), (OwnIterator, SharedIterator)):
         return thing.hint(function, *default)
     return performers[CallEffect.READS](function, site, thing, *default)
 
@@ -404,17 +420,70 @@ class TeeLink(list[Any]):
 class TeeSource:
     """What the iterators of one `tee` share."""
 
-    __slots__ = ("__weakref__", "items", "running", "turns")
+    __slots__ = ("__weakref__", "items", "taking", "turns")
 
     def __init__(self, value: Any, site: int) -> None:
         parts = [part_of_opaque(value)] if is_simple(value) else parts_of((value,))
         if not parts and is_gone_through_by_c(type(value)):
             parts = parts_of_opaque(value)
         self.turns = Turns(parts, site, self)
-        self.running = False
+        self.taking: tuple[int, FrameType] | None = None
+        """The thread that takes an element, and the frame in which it does."""
         if not is_simple(value) and (is_iterator(value) or runs_code(value)):
             value = Stepped(value, site, self.turns)
         self.items: Iterator[Any] = steps_of(value)
+
+    def is_in_c(self) -> bool:
+        """Tell whether the thread that takes an element runs C code alone."""
+        if self.taking is None or self.taking[0] == get_ident() or may_run(self.items):
+            return False
+        ident, last = self.taking
+        frame = sys._current_frames().get(ident)
+        while frame is not None and frame is not last:
+            if not frame.f_code.co_filename.startswith(MACHINERY):
+                return False
+            if frame.f_code is _ASIDE and read_variables(frame)["action"] not in _OWN_STEPS:
+                return False  # C code that is called back may run code of the program
+            frame = frame.f_back
+        return True
+
+
+_ASIDE: Final = Turns.aside.__code__
+_OWN_STEPS: Final = (advance, iter)
+
+
+def may_run(value: Any, asks: bool = False, depth: int = 30) -> bool:
+    """Tell whether going through a value runs code of the program, by what C code refers to; `asks`
+    says that C code also calls methods of the elements."""
+    kind = type(value)
+    if kind is GeneratorType:
+        return not value.gi_code.co_filename.startswith(MACHINERY)
+    if kind is FunctionType:
+        is_own = value.__code__.co_filename.startswith(MACHINERY)
+        return not is_own or may_run(value.__closure__ or (), asks, depth)
+    if module_of(kind).startswith(_OWN):
+        return kind in _SHOWING and may_run(_SHOWING[kind](value), asks, depth)
+    if not (is_iterator(value) or kind in _LEADING or (asks and family(value) is not None)):
+        is_class = issubclass(kind, type) and not is_of_c(value)
+        return is_class or runs_code(value) or (asks and not is_of_c(kind))
+    inside = get_referents(value)
+    asks = asks or kind in _ASKING
+    is_known = depth and len(inside) <= _MOST_ELEMENTS
+    return not is_known or any(may_run(one, asks, depth - 1) for one in inside)
+
+
+_MOST_ELEMENTS: Final = 1_000
+_ASKING: Final = (
+    *(map, filter, itertools.accumulate, itertools.compress, itertools.dropwhile),
+    *(itertools.filterfalse, itertools.groupby, itertools.starmap, itertools.takewhile),
+)
+"""What calls a function for elements, or asks for their truth, or compares them."""
+_OWN: Final = "mazurka.runtime."
+_LEADING: Final = (tuple, list, partial, MethodType, CellType)
+
+
+class _Taken(Exception):  # noqa: N818
+    """Another thread is taking an element, in C code."""
 
 
 class TeeIterator:
@@ -434,7 +503,12 @@ class TeeIterator:
 
     def __next__(self) -> Any:
         progress()
-        return self._source.turns.perform(self._step)
+        while True:
+            try:
+                return self._source.turns.perform(self._step)
+            except _Taken:
+                if not wait_for_change(self._source):
+                    raise RuntimeError(_REENTERED) from None
 
     def _step(self) -> Any:
         kept = self._kept
@@ -445,14 +519,23 @@ class TeeIterator:
 
     def _take(self, kept: TeeLink) -> None:
         source = self._source
-        if source.running:
-            raise RuntimeError("cannot re-enter the tee iterator")
-        source.running = True
+        if source.taking is not None:
+            raise _Taken if source.is_in_c() else RuntimeError(_REENTERED)
+        source.taking = get_ident(), sys._getframe()
         try:
             element = next(source.items)
         finally:
-            source.running = False
+            source.taking = None
         kept += [element, TeeLink()]
+
+
+_SHOWING: Final[dict[type, Callable[[Any], Any]]] = {
+    Stepped: attrgetter("items"),
+    TeeIterator: attrgetter("_source.items"),
+    **dict.fromkeys((OwnIterator, SharedIterator, PassingIterator), attrgetter("_items")),
+}
+"""By type of ours: what objects go through."""
+_REENTERED: Final = "cannot re-enter the tee iterator"
 
 
 @performs(CallEffect.TEES)
@@ -463,7 +546,7 @@ def tee(function: Any, site: int, /, iterable: Any, n: int = 2) -> Any:
         return function(iterable, n)
     if kind is TeeIterator:
         first = iterable
-    elif hasattr(kind, "__copy__") and hasattr(kind, "__next__"):
+    elif has_in_class(kind, "__copy__") and has_in_class(kind, "__next__"):
         return function(iterable, n)  # it asks that for copies
     else:
         first = TeeIterator(TeeSource(iterable, site), TeeLink())

@@ -23,6 +23,7 @@ from types import FrameType, FunctionType
 from typing import Any, Final, NamedTuple
 
 from mazurka.runtime.core.frame_variables import read_variables
+from mazurka.runtime.core.insides import find_in_class, has_in_class
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.operations import Idle, Purpose
 from mazurka.runtime.core.scheduler import session
@@ -132,7 +133,7 @@ def read_whole(value: Any, site: int) -> Any:
         kind = type(value)
         if kind in PLAIN:
             return value
-        if type(getattr(kind, "keys", None)) is FunctionType:
+        if type(find_in_class(kind, "keys")) is FunctionType:
             return dict(take_items(value, site))
         return operate(value, site, itself, value) if is_done_by_c(kind, "__getitem__") else value
     part = part_of(value, How.READ_ALL)
@@ -176,7 +177,7 @@ def unpack_later(value: Any, site: int) -> Any:
     """Give what stands for `*value` where it is the only argument by position, before others by
     name: the interpreter goes through it when it has evaluated those."""
     kind = type(value)
-    if kind is tuple or session.current.ident != get_ident() or not hasattr(kind, "__iter__"):
+    if kind is tuple or session.current.ident != get_ident() or not has_in_class(kind, "__iter__"):
         return value
     return LateArguments(value, site)
 

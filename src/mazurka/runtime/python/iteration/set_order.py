@@ -20,7 +20,7 @@ from types import FunctionType, MethodType
 from typing import Any, Final, TypeAlias
 from weakref import ReferenceType
 
-from mazurka.runtime.core.insides import module_of, qualified_name
+from mazurka.runtime.core.insides import find_in_class, module_of, qualified_name
 from mazurka.runtime.sharing.names import known
 
 Key: TypeAlias = tuple[Any, ...]
@@ -39,7 +39,10 @@ def is_set(value: Any) -> bool:
     kind = type(value)
     if kind is set or kind is frozenset:
         return True
-    return issubclass(kind, (set, frozenset)) and not isinstance(kind.__iter__, FunctionType)
+    return (
+        issubclass(kind, (set, frozenset))
+        and type(find_in_class(kind, "__iter__")) is not FunctionType
+    )
 
 
 def in_order(value: Any) -> Any:
@@ -133,7 +136,7 @@ def _is_in(value: Any, values: set[Any]) -> bool:
 
 def _is_hashed_by_c(value: Any) -> bool:
     kind: Any = type(value)
-    return kind in _PLAIN or kind.__hash__ is object.__hash__
+    return kind in _PLAIN or find_in_class(kind, "__hash__") is object.__hash__
 
 
 _PLAIN: Final = frozenset({*_SETTLED, str, bytes, FunctionType})

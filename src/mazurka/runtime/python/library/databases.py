@@ -14,21 +14,19 @@ A map of a file changes the contents of the file when it is changed, and shows w
 from __future__ import annotations
 
 from _thread import get_ident
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from mazurka.runtime.core.daemons import spend
-from mazurka.runtime.core.operations import TryOperation, Waiting
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.calls import performs
 from mazurka.runtime.python.catalogue import CallEffect
 from mazurka.runtime.python.library.files import FileOperation
 from mazurka.runtime.python.places.files import OpenFile, knowledge, path_of, resolve
-from mazurka.runtime.sharing.accesses import How, Structure
+from mazurka.runtime.python.waiting import wait_for_change
+from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import progress
 from mazurka.runtime.sharing.monitoring import unobserved
-from mazurka.runtime.sharing.names import see
 from mazurka.runtime.sharing.places import meet_place
 
 _BUSY: Final = 5
@@ -48,30 +46,18 @@ def open_database(function: Callable[..., Any], site: int, /, *arguments: Any, *
     described: list[str] = []
     describe = partial(_describe_database, given, bool(named.get("uri")), described)
     operation = FileOperation("open database", describe)
-    seconds = arguments[1] if len(arguments) > 1 else named.pop("timeout", None)
-    arguments = (given, 0.0, *arguments[2:])
     named.pop("database", None)
+    if len(arguments) > 1:  # up to Python 3.14
+        seconds, arguments = arguments[1], (given, 0.0, *arguments[2:])
+    else:
+        seconds, arguments = named.get("timeout"), (given,)
+        named["timeout"] = 0.0
     connection = operation.perform(site, function, *arguments, **named)
     if described:
         opened = OpenFile(described[0], True)
         opened.patience = seconds
         knowledge.register(connection, opened)
     return connection
-
-
-class AwaitChange(Waiting):
-    """Wait until a database is no longer what a thread has found."""
-
-    __slots__ = ("_found",)
-    kind = "wait for a change of"
-    writes = False
-
-    def __init__(self, shared: Structure, found: Hashable) -> None:
-        super().__init__(shared)
-        self._found = found
-
-    def lets(self, state: Hashable) -> bool:
-        return state != self._found
 
 
 def use_database(
@@ -85,24 +71,10 @@ def use_database(
             return perform(site, *arguments, **named)
         except Exception as error:
             is_locked = getattr(error, "sqlite_errorcode", 0) & 0xFF == _BUSY
-            if not is_locked or opened is None or not _wait(opened):
+            if not is_locked or opened is None:
                 raise
-
-
-def _wait(opened: OpenFile) -> bool:
-    """Wait for a change of a database; tell whether there was one before the time was over."""
-    run = session.current
-    structure = see(meet_place(knowledge.contents(opened.path))).whole.shared
-    if structure is None or run.ident != get_ident() or run.over:
-        return False  # without scheduling points, which the search learns, nobody tells of changes
-    count, keys = structure.state
-    structure.state = before = (count - 1, keys)  # what has failed has changed nothing
-    wanted = AwaitChange(structure, before)
-    run.point(wanted if opened.patience is None else TryOperation(wanted, opened.patience))
-    if structure.state != before:
-        return True
-    spend(run, opened.patience or 0.0)
-    return False
+            if not wait_for_change(meet_place(knowledge.contents(opened.path)), opened.patience):
+                raise
 
 
 def _describe_database(

@@ -52,6 +52,7 @@ from mazurka.runtime.python.places.operations import (
     parts_at,
     stand_before,
 )
+from mazurka.runtime.python.places.outside import use_descriptor
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import learned, progress
 from mazurka.runtime.sharing.monitoring import unobserved
@@ -273,6 +274,7 @@ def _use_descriptor(
     if path is None:
         if descriptor > 2:
             unobserved.note("os")  # a pipe, a terminal, a socket
+            use_descriptor(descriptor, f"os.{function.__name__}")
         return None
     opened = knowledge.descriptors.get(descriptor)
     if opened is not None and use in _POSITION:

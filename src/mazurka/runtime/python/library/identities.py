@@ -33,6 +33,7 @@ from types import FunctionType, MethodType
 from typing import Any, Final
 from weakref import ref
 
+from mazurka.runtime.core.insides import field_of, find_in_class
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.calls import performs
 from mazurka.runtime.python.catalogue import PLAIN, CallEffect
@@ -78,7 +79,7 @@ class Identities:
     def _ask(self, address: int, thing: Any, epoch: int) -> None:
         """Note that the identity of an object has been asked for.  Lists, and others without weak
         references, are kept alive so that they are known again; not more than `MOST`."""
-        if type(thing).__weakrefoffset__:
+        if field_of(type(thing), "__weakrefoffset__"):
             self._asked[address] = ref(thing), epoch
         elif self._kept < MOST:
             self._kept += 1
@@ -145,7 +146,7 @@ def stable_hash(thing: Any) -> int | None:
         if any(part is not None for part in parts):
             pairs = zip(parts, thing, strict=True)
             return hash(tuple(hash(value) if part is None else part for part, value in pairs))
-    elif kind.__hash__ is object.__hash__:
+    elif find_in_class(kind, "__hash__") is object.__hash__:
         number = number_of(thing, -1)
         return None if number < 0 else hash(number)
     return None

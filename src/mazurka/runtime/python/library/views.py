@@ -31,6 +31,7 @@ from mazurka.runtime.python.containers import (
     released,
     use_at_end,
 )
+from mazurka.runtime.python.opaque import meet_older
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import learned, progress
 
@@ -81,6 +82,7 @@ def _note_end(run: Any, identity: int, buffer: Any, _: object) -> None:
 def release(function: Any, view: Any, site: int, /, *arguments: Any) -> Any:
     """`view.release()`, and the end of `with view:`"""
     buffer = behind(view)
+    meet_older(view)
     watch_view(view)
     parts: list[Part] = [] if buffer is None else [(buffer, family(buffer), How.CHANGE, None)]
     progress()

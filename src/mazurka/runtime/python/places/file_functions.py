@@ -106,9 +106,9 @@ _ROWS: Final[dict[str, FileFunction]] = {
     ),
     **dict.fromkeys(("setxattr", "removexattr", "posix_fallocate"), _one("change", FileUse.ALTER)),
     **dict.fromkeys(("lchmod", "lchown", "lchflags"), _one("change", FileUse.ALTER, follows=False)),
-    **dict.fromkeys(("read", "readv"), _one("read", FileUse.READ)),
+    **dict.fromkeys(("read", "readv", "eventfd_read"), _one("read", FileUse.READ)),
     **dict.fromkeys(("pread", "preadv"), _one("read", FileUse.EXAMINE)),
-    **dict.fromkeys(("write", "writev"), _one("write", FileUse.WRITE)),
+    **dict.fromkeys(("write", "writev", "eventfd_write"), _one("write", FileUse.WRITE)),
     **dict.fromkeys(("pwrite", "pwritev"), _one("write", FileUse.ALTER)),
     **dict.fromkeys(("fsync", "fdatasync"), _one("flush", FileUse.FIND)),
     "lseek": _one("seek in", FileUse.SHIFT),
@@ -121,7 +121,7 @@ _ROWS: Final[dict[str, FileFunction]] = {
         ),
     ),
     **dict.fromkeys(
-        ("copy_file_range", "_fcopyfile"),
+        ("copy_file_range", "_fcopyfile", "splice"),
         FileFunction("copy", (Given(0, ("src",), FileUse.READ), Given(1, ("dst",), FileUse.WRITE))),
     ),
 }

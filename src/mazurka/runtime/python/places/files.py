@@ -28,11 +28,14 @@ import os
 import weakref
 from typing import Any, Final
 
+from mazurka.runtime.core.insides import field_of
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.python.containers import Part
 from mazurka.runtime.python.places.operations import PlacePart, parts_at
+from mazurka.runtime.python.places.outside import is_channel, use_descriptor
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import learned
+from mazurka.runtime.sharing.outside import outside
 from mazurka.runtime.sharing.places import SharedPlace
 
 _FILE: Final = "file"
@@ -114,7 +117,7 @@ class Knowledge:
         """Note the file that a raw file object belongs to."""
         identity = id(raw)
         kept: Any = raw
-        if type(raw).__weakrefoffset__:
+        if field_of(type(raw), "__weakrefoffset__"):
             kept = weakref.ref(raw, lambda _: self._files.pop(identity, None))
         self._files[identity] = kept, found
 
@@ -272,6 +275,12 @@ def open_file_of(thing: Any) -> OpenFile | None:
     """Find the file that an object of the run belongs to: a file object, a map, a connection."""
     if not issubclass(type(thing), FILES):
         return knowledge.file_of(thing)
+    raw = _raw_of(thing)
+    return None if raw is None else knowledge.file_of(raw)
+
+
+def _raw_of(thing: Any) -> Any:
+    """Return what a file object reads and writes by; None if that is no file."""
     try:
         while not issubclass(type(thing), _RAW):
             if issubclass(type(thing), io.TextIOWrapper):
@@ -282,11 +291,13 @@ def open_file_of(thing: Any) -> OpenFile | None:
                 return None
     except ValueError:  # it has been detached
         return None
-    return knowledge.file_of(thing)
+    return thing
 
 
 def parts_of_file(thing: Any) -> list[Part]:
     """Describe the access of an operation on an object to the contents of its file."""
+    if not now.alone:
+        _note_channel(thing)
     if not knowledge.has_files:
         return []
     found = open_file_of(thing)
@@ -294,3 +305,14 @@ def parts_of_file(thing: Any) -> list[Part]:
         return []
     how = How.CHANGE if found.writes else How.READ_ALL
     return parts_at([(knowledge.contents(found.path), how)])
+
+
+def _note_channel(thing: Any) -> None:
+    """Note a use of a socket, or of a file object that is an end of a pipe."""
+    kind = type(thing)
+    if is_channel(kind):
+        outside.use("socket.socket")
+    elif issubclass(kind, FILES) and open_file_of(thing) is None:
+        raw = _raw_of(thing)
+        if raw is not None and not _RAW.closed.__get__(raw):
+            use_descriptor(_RAW.fileno(raw), f"io.{kind.__name__}")

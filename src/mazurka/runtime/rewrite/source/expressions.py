@@ -248,10 +248,12 @@ class Expressions(ast.NodeTransformer):
                 node.args[0] = self.call_without_site(Events.run_code, first, first, what)
         elif name == "globals":
             return self.call_without_site(Events.show_globals, node, node)
-        elif name in ("locals", "vars") and not given and self.scope.has_shared_cells():
-            return self.call_without_site(
-                Events.leave_unobserved, node, node, ast.Constant(f"{name}()")
-            )
+        elif name in ("locals", "vars", "dir") and not given and self.scope.is_function:
+            shown = self.call_without_site(Events.hide_names, node, node)
+            if name == "dir" or not self.scope.has_shared_cells():
+                return shown
+            what = ast.Constant(f"{name}()")
+            return self.call_without_site(Events.leave_unobserved, node, shown, what)
         return node
 
     def visit_Starred(self, node: ast.Starred) -> ast.expr:

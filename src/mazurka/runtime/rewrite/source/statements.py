@@ -6,7 +6,8 @@ assignment when this attribute is set; so each target is evaluated exactly when 
 
 What the patterns of `match` ask for is read at once, before the first of them.  A name that they or
 `except ... as` bind and that threads may share is bound by an assignment instead, as the first
-thing that happens afterwards.
+thing that happens afterwards.  The names that take their place begin with `PREFIX`; only functions
+have them, and `locals()` does not show them.
 """
 
 from __future__ import annotations
@@ -16,13 +17,12 @@ from collections.abc import Iterable, Iterator
 from types import CodeType
 from typing import Final, NamedTuple
 
-from mazurka.runtime.core.sites import Place
+from mazurka.runtime.core.sites import PREFIX, Place
 from mazurka.runtime.python.events import Events
 from mazurka.runtime.rewrite.source.expressions import Event, Expressions, place, unpacking_depth
 from mazurka.runtime.rewrite.source.relocation import relocate
 from mazurka.runtime.rewrite.source.scopes import mangle
 
-_PREFIX: Final = "_mazurka_"
 _TAKES_APART: Final = (ast.MatchClass, ast.MatchMapping, ast.MatchSequence)
 
 
@@ -201,11 +201,14 @@ class Statements(Expressions):
 
     def _report_constants(self, patterns: Iterable[ast.AST]) -> Iterator[ast.stmt]:
         """Report that a pattern reads an attribute without an event: one of several alternatives
-        that are no values, or the key of a mapping."""
+        that are no values, the key of a mapping, or any outside of functions, where a name that a
+        pattern binds can be seen by others."""
         for pattern in patterns:
             values: list[ast.expr] = []
             if isinstance(pattern, ast.MatchMapping):
                 values = pattern.keys
+            elif isinstance(pattern, ast.MatchValue) and not self.scope.is_function:
+                values = [pattern.value]
             elif isinstance(pattern, ast.MatchOr) and not _are_values(pattern):
                 parts = (part for each in pattern.patterns for part in ast.walk(each))
                 values = [part.value for part in parts if isinstance(part, ast.MatchValue)]
@@ -217,8 +220,9 @@ class Statements(Expressions):
 
     def _visit_case(self, case: ast.match_case) -> None:
         tests: list[ast.expr] = []
-        case.pattern = self._test_values(case.pattern, tests)
-        renamed = self._rename(case.pattern)
+        if self.scope.is_function:
+            case.pattern = self._test_values(case.pattern, tests)
+        renamed = self._rename(case.pattern, late=bool(tests))
         guard = None if case.guard is None else self.test_truth(case.guard)
         case.body = self.rewrite_body(case.body)
         if guard is None:
@@ -250,7 +254,7 @@ class Statements(Expressions):
         return pattern
 
     def _test_value(self, pattern: ast.pattern, tests: list[ast.expr]) -> ast.pattern:
-        name = f"{_PREFIX}matched_{len(tests)}"
+        name = f"{PREFIX}matched_{len(tests)}"
         choices = pattern.patterns if isinstance(pattern, ast.MatchOr) else [pattern]
         found: list[ast.expr] = []
         for choice in choices:
@@ -262,20 +266,23 @@ class Statements(Expressions):
         tests.append(whole if len(found) > 1 else found[0])
         return place(ast.MatchAs(None, name), pattern)
 
-    def _rename(self, pattern: ast.pattern) -> list[str]:
-        """Give other names to variables that are observed; return the old ones."""
+    def _rename(self, pattern: ast.pattern, *, late: bool) -> list[str]:
+        """Give other names to variables that are observed, and to all if tests of the guard decide
+        whether the pattern matches (`late`); return the old ones."""
         renamed: dict[str, None] = {}
         for part in ast.walk(pattern):
             field = "rest" if isinstance(part, ast.MatchMapping) else "name"
             name = getattr(part, field, None)
-            if isinstance(name, str) and self.sharing_of(name):
+            if not isinstance(name, str) or name.startswith(PREFIX):
+                continue
+            if late or self.sharing_of(name):
                 renamed[name] = None
-                setattr(part, field, _PREFIX + name)
+                setattr(part, field, PREFIX + name)
         return list(renamed)
 
     def _bind(self, name: str, node: ast.AST) -> ast.Assign:
         target = place(ast.Name(name, ast.Store()), node)
-        value = place(ast.Name(_PREFIX + name, ast.Load()), node)
+        value = place(ast.Name(PREFIX + name, ast.Load()), node)
         return place(ast.Assign([target], self.report_binding(target, value)), node)
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.ExceptHandler:
@@ -284,7 +291,7 @@ class Statements(Expressions):
         node.body = self.rewrite_body(node.body)
         if node.name is None or not self.sharing_of(node.name):
             return node
-        name, node.name = node.name, _PREFIX + node.name
+        name, node.name = node.name, PREFIX + node.name
         end = node.body[-1]
         unset = place(ast.Assign([ast.Name(name, ast.Store())], ast.Constant(None)), end)
         drop = place(ast.Delete([ast.Name(name, ast.Del())]), end)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -86,8 +85,6 @@ def digest_of(path: str) -> str:
 def main() -> None:
     """Carry out the task that comes first, and orders until there are no more."""
     die_with_parent()
-    if sys.path[:1] == [""]:
-        del sys.path[0]  # as for the command `mazurka`
     answers = os.fdopen(os.dup(1), "wb")
     with open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), 1)

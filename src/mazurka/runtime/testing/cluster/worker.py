@@ -2,40 +2,35 @@
 
 from __future__ import annotations
 
-import os
 import pickle
-import subprocess
-import sys
 from contextlib import suppress
 from typing import Any
 
 from mazurka.errors import MazurkaError
+from mazurka.processes import PIPE, Process, python, start
 from mazurka.runtime.exploring.workers.process import WorkerReport
 from mazurka.runtime.testing.cluster.process import CUT, EXPLORE, BranchAnswer, BranchTask
 from mazurka.stateless.branches import Branch
 
-PROGRAM = "from mazurka.runtime.testing.cluster.process import main; main()"
+SERVE = "mazurka.runtime.testing.cluster.process:main"
 
 
 class BranchExplorer:
     """Passes orders on to a process that it starts (`cluster.process`)."""
 
-    process: subprocess.Popen[bytes] | None = None
+    process: Process | None = None
 
     def begin(self, task: BranchTask) -> BranchAnswer:
         """Start a process that knows what the task says, instead of one that knew less."""
         self.end()
-        environment = dict(os.environ)
-        if task.python_path is not None:
-            environment["PYTHONPATH"] = task.python_path
+        path = task.python_path
         try:
-            self.process = subprocess.Popen(
-                (sys.executable, "-c", PROGRAM),
-                cwd=task.directory,
-                env=environment,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
+            self.process = start(
+                python(SERVE, tests=True),
+                directory=task.directory,
+                environment={} if path is None else {"PYTHONPATH": path},
+                stdin=PIPE,
+                stdout=PIPE,
             )
         except OSError as error:
             return failed(

@@ -9,6 +9,7 @@ imports nothing of the engine before a test needs it.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Callable, Generator, Mapping
@@ -50,6 +51,9 @@ NUMBERS: dict[str, tuple[type, str, str]] = {
 }
 
 
+NAMED = ("strategy", "races", "leave-out", "instrument", "timeouts", "isolate")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("mazurka", "threads under every schedule (values for explored tests)")
     every = "explore every test that starts threads, for 10 seconds at most unless a limit is given"
@@ -71,6 +75,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for name, (kind, metavar, text) in NUMBERS.items():
         add(name, text, type=kind, metavar=metavar)
     add("races", "report data races, even where the test passes", **flag)
+    add("isolate", "explore each test in a separate process, so that it can end no other", **flag)
     leave = "do not observe this module or package; the verdict names it; repeatable"
     add("leave-out", leave, action="append", metavar="NAME")
     add("instrument", argparse.SUPPRESS, action="append")
@@ -86,17 +91,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def read_command_line(config: pytest.Config) -> dict[str, Any]:
     """Read the options of the command line, by the names that `mazurka.explore` has for them."""
     found: dict[str, Any] = {
-        name.replace("-", "_"): config.getoption(f"--mazurka-{name}")
-        for name in ("strategy", "races", "leave-out", "instrument", "timeouts", *NUMBERS)
+        name.replace("-", "_"): config.getoption(f"--mazurka-{name}") for name in (*NAMED, *NUMBERS)
     }
     if config.getoption("--mazurka-real-time"):
         found["virtual_time"] = False
     found = {name: value for name, value in found.items() if value is not None}
     bound = config.getoption("--mazurka-preemptions")
     if bound is not None:
+        from mazurka.errors import read_number
+
         if bound != "none" and not bound.isdecimal():
             raise pytest.UsageError(f"--mazurka-preemptions needs a number or none, not {bound!r}")
-        found["preemptions"] = None if bound == "none" else int(bound)
+        found["preemptions"] = None if bound == "none" else read_number(bound)
     return found
 
 
@@ -131,6 +137,15 @@ def check_project(root: Path) -> None:
         raise pytest.UsageError(str(error)) from None
 
 
+def keep_stderr() -> int:
+    """Return a descriptor of standard error; pytest replaces that stream when it captures."""
+    try:
+        return os.dup(2)
+    except OSError:  # it is closed
+        return 2
+
+
+STDERR = keep_stderr()
 MARKER = "mazurka"
 REPLAY = pytest.StashKey[Any]()
 RESULTS = pytest.StashKey[list[Any]]()
@@ -335,10 +350,12 @@ def find_result(item: Any, options: ExploreOptions) -> Result:
     from mazurka.runtime.exploring.entry import conclude_interrupted, explore_test, replay_test
     from mazurka.runtime.exploring.options import Test
     from mazurka.runtime.exploring.progress import LastProgress
+    from mazurka.runtime.program.lock_watch import LockWatch
     from mazurka.runtime.testing.decorator import skip_exceptions
     from mazurka.runtime.testing.pytest.fixtures import expose_reachable, make_body
     from mazurka.runtime.testing.pytest.state import ItemState
 
+    LockWatch.complaints = STDERR
     decorated = find_decorated(item.function)
     function = decorated.function if decorated is not None else item.function
     token = item.config.stash.get(REPLAY, None)

@@ -237,6 +237,50 @@ def test_halves_of_a_tee() -> None:
         assert mazurka.explore(partial(program, simple), preemptions=1).verdict == "holds"
 
 
+class Shown:
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __bool__(self) -> bool:
+        return True
+
+
+IN_C: dict[str, Callable[[], Any]] = {
+    "map": lambda: map(str, [1, 2]),
+    "zip": lambda: zip([1, 2], {1: 2, 3: 4}, strict=True),
+    "filter": lambda: filter(None, [1, 2]),
+    "another tee": lambda: enumerate(itertools.tee([1, 2])[0]),
+    "several": lambda: map(int, map(str, itertools.chain([1], {2}))),
+    "accumulate": lambda: itertools.accumulate([1, 2]),
+    "backwards": lambda: reversed([1, 2]),
+}
+IN_PYTHON: dict[str, Callable[[], Any]] = {
+    "generator": lambda: zip((one for one in [1, 2]), [1, 2], strict=True),
+    "function": lambda: filter(lambda one: one, [1, 2]),
+    "class": lambda: map(Shown, [1, 2]),
+    "truth of elements": lambda: filter(None, [Shown(1), Shown(2)]),
+    "sum of elements": lambda: itertools.accumulate(["a", "b"], lambda left, right: left + right),
+}
+
+
+def take_first(make: Callable[[], Any]) -> mazurka.ExploreResult:
+    def program() -> None:
+        one, other = itertools.tee(make())
+        run(lambda: next(one), lambda: next(other))
+
+    return mazurka.explore(program, preemptions=1)
+
+
+@pytest.mark.parametrize("source", IN_C)
+def test_a_tee_of_c_code_is_never_entered_twice(source: str) -> None:
+    assert take_first(IN_C[source]).verdict == "holds"
+
+
+@pytest.mark.parametrize("source", IN_PYTHON)
+def test_a_tee_of_python_code_can_be_entered_twice(source: str) -> None:
+    assert "cannot re-enter the tee iterator" in take_first(IN_PYTHON[source]).report()
+
+
 def test_a_tee_behind_a_lock() -> None:
     def program() -> None:
         lock = threading.Lock()

@@ -1,0 +1,94 @@
+"""The fields that the interpreter keeps of functions, classes and other built-in objects.
+
+A field is not a variable.  Examples are the annotations of a function, the bases of a class, the
+traceback of an exception and the functions of a property.  A program changes a field by an
+assignment, by `raise`, or by C code such as `error.__init__(text)`.  So all fields are copied when
+a run meets an older object, and those that have changed are written again after the run.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from mazurka.runtime.core.insides import field_of, function_in
+
+Values: TypeAlias = tuple[Any, ...]
+_MISSING: Final = object()
+
+
+class OlderFields(NamedTuple):
+    """How the fields of objects of a type are read and written."""
+
+    read: Callable[[Any], Values]
+    write: Callable[[Any, Values, Values], None]
+    """Takes the object, its old values and its present ones."""
+
+
+def _assigned(kind: type, *names: str) -> OlderFields:
+    """Fields that can be assigned one by one."""
+    slots: list[Any] = [vars(kind)[name] for name in names if name in vars(kind)]
+
+    def write(thing: Any, old: Values, present: Values) -> None:
+        for slot, value, now in zip(slots, old, present, strict=True):
+            if value is _MISSING and now is not value:
+                slot.__delete__(thing)
+            elif now is not value:
+                slot.__set__(thing, value)
+
+    return OlderFields(lambda thing: tuple(_read(slot, thing) for slot in slots), write)
+
+
+def _read(slot: Any, thing: Any) -> Any:
+    try:
+        return slot.__get__(thing)
+    except AttributeError:
+        return _MISSING
+
+
+def _initialized(kind: Any, read: Callable[[Any], Values]) -> OlderFields:
+    """Fields that only `__init__` writes."""
+    return OlderFields(read, lambda thing, old, present: kind.__init__(thing, *old))
+
+
+def _of_classes() -> OlderFields:
+    """Fields of classes that Python code has made; those of others never change."""
+    inner = _assigned(type, "__name__", "__qualname__", "__bases__", "__abstractmethods__")
+    return OlderFields(
+        lambda one: inner.read(one) if field_of(one, "__flags__") & _HEAP else (), inner.write
+    )
+
+
+_HEAP: Final = 1 << 9
+"""The flag of types that are made at run time."""
+_ANNOTATIONS: Final = ("__annotations__",) if sys.version_info < (3, 14) else ()
+"""Asking for it makes a dictionary, which says what its absence says; from Python 3.14 on it would
+run code."""
+_OF_PROPERTY: Final = tuple(vars(property)[name] for name in ("fget", "fset", "fdel"))
+_FIELDS: Final[dict[type, OlderFields]] = {
+    FunctionType: _assigned(
+        FunctionType,
+        *("__defaults__", "__kwdefaults__", "__name__", "__qualname__", "__type_params__"),
+        *_ANNOTATIONS,
+    ),
+    type: _of_classes(),
+    BaseException: _assigned(
+        BaseException, "args", "__traceback__", "__context__", "__cause__", "__suppress_context__"
+    ),
+    property: _initialized(property, lambda one: tuple(get.__get__(one) for get in _OF_PROPERTY)),
+    staticmethod: _initialized(staticmethod, lambda one: (function_in(one),)),
+    classmethod: _initialized(classmethod, lambda one: (function_in(one),)),
+    deque: OlderFields(
+        lambda one: (vars(deque)["maxlen"].__get__(one),),
+        lambda one, old, present: deque.__init__(one, (), *old),
+    ),
+}
+"""By type.  `__code__` is not among them: explorations exchange it themselves."""
+
+
+def find_fields(kind: type) -> OlderFields | None:
+    """Find how the fields of objects of a type are read and written; None if there are none."""
+    return next((fields for base, fields in _FIELDS.items() if issubclass(kind, base)), None)
