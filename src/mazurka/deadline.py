@@ -29,7 +29,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from types import FrameType
@@ -117,7 +117,8 @@ _cancelled: ContextVar[Callable[[], bool] | None] = ContextVar("cancelled", defa
 _command_start: float | None = None
 _undisturbed: ContextVar[bool] = ContextVar("undisturbed", default=False)
 _interrupted: FrameType | None = None
-"""The frame of the main thread whose code may be interrupted, with all that it calls."""
+"""The frame of the main thread whose code may be interrupted, with all that it calls; without one,
+an alarm does nothing."""
 
 
 @contextmanager
@@ -269,13 +270,13 @@ def interruptible() -> Iterator[None]:
         _set_timer(_deadline.get())
         yield
     finally:
-        with suppress(TimeLimitError):  # an alarm that rings just now: the work is done
-            signal.signal(signal.SIGALRM, signal.SIG_IGN)
-        # An alarm that sets the timer once more must not ring when the signal ends the process.
-        signal.signal(signal.SIGALRM, signal.SIG_IGN)
+        try:
+            _interrupted = None
+        except TimeLimitError:  # the alarm has rung just now; the work is done
+            _interrupted = None
+        # An alarm that has rung must meet a handler: Python complains about any other action.
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        _interrupted = None
 
 
 def _can_use_alarm() -> bool:
@@ -303,7 +304,7 @@ def _set_timer(deadline: Deadline | None) -> None:
 def _ring(number: int, frame: FrameType | None) -> None:
     """The alarm rings once, but again while modules are loaded.  A clock that is not the wall clock
     may say that it is too early."""
-    if _undisturbed.get():
+    if _undisturbed.get() or _interrupted is None:
         return
     if _is_importing(frame):
         signal.setitimer(signal.ITIMER_REAL, LOADING_ROUND)

@@ -63,7 +63,6 @@ def take(*words):
     kept = b"x" * (children.MOST_MEMORY + (100 << 20))
     return 0
 
-children.PROCESSOR_SECONDS = 0.5
 children.ACTIONS |= {
     "fails": lambda: 1 // 0,
     "computes": compute,
@@ -79,8 +78,14 @@ def disagree():
     raise children.Disagreement("holds")
 
 asked = [HostileInput(name, (name,)) for name in sys.argv[2:]]
-for _, one, ending, _ in children.run_all(enumerate(asked), Path(sys.argv[1]), 2):
-    print(one.kind, ending.outcome, sep=": ")
+
+def judge(inputs):
+    for _, one, ending, _ in children.run_all(enumerate(inputs), Path(sys.argv[1]), 2):
+        print(one.kind, ending.outcome, sep=": ")
+
+judge([each for each in asked if each.kind != "computes"])
+children.PROCESSOR_SECONDS = 0.5  # for the input that never ends alone: the others may take long
+judge([each for each in asked if each.kind == "computes"])
 """
 
 
