@@ -336,9 +336,12 @@ VALUES: tuple[object, ...] = (
 def change_json(rng: Random, text: str, other: str) -> str:
     """Change a value in a JSON text: another value, one of elsewhere, deleted, repeated, nested."""
     try:
-        tree, donor = json.loads(text), json.loads(other)
-    except (ValueError, RecursionError):
+        return _change_value(rng, json.loads(text), json.loads(other))
+    except (ValueError, RecursionError):  # no JSON, or too deep to be copied
         return change_words(rng, text, other)
+
+
+def _change_value(rng: Random, tree: object, donor: object) -> str:
     places = _places(tree)
     if not places:
         return json.dumps(rng.choice(VALUES))
