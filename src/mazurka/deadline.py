@@ -7,7 +7,8 @@
 - *All other Python code* is interrupted by an alarm, which raises `TimeLimitError` wherever the
   code is, under `interruptible`: what stands around it deals with the exception.  There is an alarm
   in the main thread, on systems that have one, if nobody else uses it.  Modules are loaded to their
-  end first: one with C code that was interrupted can never be imported again in this process.
+  end first: one with C code that was interrupted can never be imported again in this process.  So
+  are destructors, whose exceptions are lost.
 - *Loops that may take long* call `check_time` once a round.  That says in which phase a check is,
   and ends it where there is no alarm.  What everybody calls (the graphs of the symbolic engine, its
   solvers) does so as well, without a phase.
@@ -47,7 +48,7 @@ LAST_SHARE = 0.05
 IMPORTING = "<frozen importlib._bootstrap"
 """How the names of the files begin whose code imports modules."""
 LOADING_ROUND = 0.01
-"""How soon the alarm rings again where it has found that a module is being loaded."""
+"""How soon the alarm rings again where it has found code that must finish."""
 START_FIELD = 19
 """Where `/proc/self/stat` says when a process began, counted behind the name of its program."""
 MEMORY_ROUND = 0.05
@@ -302,11 +303,11 @@ def _set_timer(deadline: Deadline | None) -> None:
 
 
 def _ring(number: int, frame: FrameType | None) -> None:
-    """The alarm rings once, but again while modules are loaded.  A clock that is not the wall clock
-    may say that it is too early."""
+    """The alarm rings once, but again while code runs that must finish.  A clock that is not the
+    wall clock may say that it is too early."""
     if _undisturbed.get() or _interrupted is None:
         return
-    if _is_importing(frame):
+    if _must_finish(frame):
         signal.setitimer(signal.ITIMER_REAL, LOADING_ROUND)
         return
     deadline, memory = _deadline.get(), _memory.get()
@@ -318,10 +319,12 @@ def _ring(number: int, frame: FrameType | None) -> None:
         memory.check()
 
 
-def _is_importing(frame: FrameType | None) -> bool:
-    """Whether a module is being loaded by what may be interrupted."""
+def _must_finish(frame: FrameType | None) -> bool:
+    """Return whether a module is being loaded, or a destructor runs: what is raised in a destructor
+    is printed and lost."""
     while frame is not None and frame is not _interrupted:
-        if frame.f_code.co_filename.startswith(IMPORTING):
+        code = frame.f_code
+        if code.co_filename.startswith(IMPORTING) or code.co_name == "__del__":
             return True
         frame = frame.f_back
     return False

@@ -152,6 +152,26 @@ def test_modules_are_loaded_to_their_end(tmp_path: Path, monkeypatch: pytest.Mon
     assert sys.modules.pop("slowly_loaded").whole
 
 
+def test_destructors_run_to_their_end() -> None:
+    """What is raised in a destructor is printed and lost, and the limit would be lost with it."""
+    whole = []
+
+    class Slow:
+        def __del__(self) -> None:
+            began = time.perf_counter()
+            while time.perf_counter() < began + 0.1:
+                pass
+            whole.append(True)
+
+    def destroy(slow: object) -> None:
+        del slow
+        go_on_for_ever()
+
+    with pytest.raises(TimeLimitError), time_limit(0.02), interruptible():
+        destroy(Slow())
+    assert whole
+
+
 def test_code_that_a_module_runs_is_interrupted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,6 +44,8 @@ PROCESSOR_SECONDS = 40 * SCALE
 """What a process may compute.  Limits of 3 seconds hold inside."""
 READING_SECONDS = 3.0
 MOST_STATES = 300
+REFUSALS = ("MazurkaError", "UnsupportedError")
+"""The process may not have that much memory, and a strategy may not take every program."""
 STRATEGIES = ("full", "full", "stubborn", "cpc", "cartesian", "lock-patterns", "dpor")
 
 
@@ -100,7 +102,7 @@ def agree(name: str, how: str, choice: str) -> int:
     strategy = load_strategy(rng.choice(STRATEGIES))
     options = rng.choice(list(searches(strategy)))
     found = compare(oracle, strategy, options)
-    if found.message.startswith("MazurkaError"):  # the process may not have that much memory
+    if found.message.startswith(REFUSALS):
         raise MazurkaError(found.message)
     if found.agreement is Agreement.DISAGREES:
         raise Disagreement(str(found))

@@ -7,6 +7,8 @@ function), needs no cell: the body is elaborated with the constant.  So `lock(&m
 
 from __future__ import annotations
 
+import re
+
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import read, settle, write
 from mazurka.frontend.c.conversions import convert
@@ -17,6 +19,7 @@ from mazurka.frontend.c.lowering import (
     LIBRARY,
     CallFrame,
     CLowering,
+    LibraryHandler,
     expression,
 )
 from mazurka.frontend.c.memory import allocate
@@ -36,6 +39,7 @@ from mazurka.frontend.kit.arithmetic import binary
 from mazurka.ir.expressions import ZERO, Const, Load
 from mazurka.ir.program import Check, Fault, Kind, Span
 
+_MISCOUNTED = re.compile(r"values to unpack|^tuple index out of range$")
 ATOMIC_PREFIX = "__VERIFIER_atomic_"
 """A function whose name begins so is one indivisible step."""
 _NOT_MODELLED = {
@@ -61,17 +65,12 @@ def _call(low: CLowering, node: tree.Call) -> Scalar | Whole:
     pointer = low.scalar(node.callee)
     known = pointer.constant
     if known is not None:
-        function = _function_at(low, known)
+        function = low.machine.function_at(known)
         if function is None:
             low.fail(Fault.MEMORY, f"`{node.text}` calls no function", node.span)
             return Scalar(node.type, ZERO)
         return call_named(low, node, function)
     return _call_pointer(low, node, pointer)
-
-
-def _function_at(low: CLowering, number: int) -> tree.CFunction | None:
-    functions = low.machine.functions
-    return functions[-1 - number] if 0 <= -1 - number < len(functions) else None
 
 
 def call_named(low: CLowering, node: tree.Call, function: tree.CFunction) -> Scalar | Whole:
@@ -81,7 +80,7 @@ def call_named(low: CLowering, node: tree.Call, function: tree.CFunction) -> Sca
     if handler is not None and (not function.defined or function.name in _OURS):
         if not low.reachable:
             return Scalar(node.type, ZERO)
-        return handler(low, node)
+        return _call_library(low, node, handler)
     if function.name in BUILTINS and not function.defined:
         builtin = tree.Builtin(node.span, node.type, node.text, function.name, node.arguments)
         return BUILTINS[function.name](low, builtin)
@@ -110,6 +109,20 @@ def call_named(low: CLowering, node: tree.Call, function: tree.CFunction) -> Sca
     if atomic:
         low.end_atomic(node.span)
     return result
+
+
+def _call_library(low: CLowering, node: tree.Call, handler: LibraryHandler) -> Scalar:
+    """Call a function of the library; refuse a call with too many or too few arguments.
+
+    The parser counts the arguments only where a header declares the function, so a handler may
+    fail to unpack them."""
+    try:
+        return handler(low, node)
+    except (IndexError, ValueError) as error:
+        if not _MISCOUNTED.search(str(error)):
+            raise
+        message = f"`{node.text}`: the function takes another number of arguments"
+        raise low.refuse(node, f"{message}; include the header that declares it") from error
 
 
 _OURS = frozenset(

@@ -240,6 +240,10 @@ class CProgram:
             self.functions.append(function)
         return -1 - self.functions.index(function)
 
+    def function_at(self, number: int) -> tree.CFunction | None:
+        """Return the function that a number stands for in pointers; None if it is none's."""
+        return self.functions[-1 - number] if 0 <= -1 - number < len(self.functions) else None
+
 
 @dataclass(frozen=True, slots=True)
 class VariableLife:

@@ -65,7 +65,9 @@ CALLS = (
     "pthread_mutex_destroy(0)", "pthread_mutex_trylock(0)", "pthread_cond_wait(0, 0)",
     "pthread_cond_signal(0)", "pthread_cond_init(0, 0)", "pthread_rwlock_rdlock(0)",
     "pthread_rwlock_unlock(0)", "pthread_barrier_wait(0)", "pthread_barrier_init(0, 0, 2)",
-    "pthread_spin_lock(0)", "pthread_create(0, 0, run, 0)", "pthread_once(0, once)",
+    "pthread_spin_lock(0)", "pthread_create(0, 0, run, 0)", "pthread_create(&made, 0, 0, 0)",
+    "pthread_create(&made, 0, !!run, 0)", "thrd_create(&made, (int (*)(void *))1, 0)",
+    "pthread_once(0, once)",
     "pthread_key_create(0, 0)", "pthread_attr_init(0)", "pthread_mutexattr_settype(0, 1)",
     "sem_wait(0)", "sem_post(0)", "sem_init(0, 0, 1)", "mtx_lock(0)", "mtx_init(0, mtx_plain)",
     "cnd_wait(0, 0)", "cnd_signal(0)", "call_once(0, once)", "thrd_create(0, start, 0)",
@@ -79,7 +81,8 @@ def test_functions_of_threads_fail_where_they_are_given_no_object(tmp_path: Path
     for call in CALLS:
         path.write_text(
             "#include <pthread.h>\n#include <semaphore.h>\n#include <threads.h>\n"
-            "pthread_mutex_t *none; void once(void) {} int start(void *p) { return 0; }\n"
+            "pthread_mutex_t *none; pthread_t made;\n"
+            "void once(void) {} int start(void *p) { return 0; }\n"
             f"void *run(void *p) {{ return 0; }}\nint main(void) {{ {call}; return 0; }}\n",
             encoding="utf-8",
         )

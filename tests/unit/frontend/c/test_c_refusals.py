@@ -33,6 +33,9 @@ CASES = {
     '#include <semaphore.h>\nint main() { sem_open("/s", 0); }': (2, 14, "use `sem_init`"),
     "int *p; int main() { __sync_fetch_and_or(&p, 1); }": (1, 22, "makes a number of an address"),
     "int *p, a[2]; int main() { p = a; __sync_add_and_fetch(&p, 1); }": (1, 35, "count bytes"),
+    "int main() { pthread_join(1, 2, 3); }": (1, 14, "another number of arguments"),
+    "void free(); int main() { free(); }": (1, 27, "another number of arguments"),
+    "#include <stdlib.h>\nint main() { atexit((void *)1); }": (2, 14, "the name of a function"),
     'int sscanf(); int main() { int x; sscanf("1", "%d", &x); }': (1, 35, "a known text"),
 }
 

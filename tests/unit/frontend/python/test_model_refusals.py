@@ -449,6 +449,12 @@ REFUSALS = [
         3,
     ),
     (
+        "annotation that takes steps",
+        "x: Int[0 and a, 2] = 0\ndef f(): pass\nthreads = [f()]\n",
+        "`x: Int[0 and a, 2] = 0` needs a value that is not constant here",
+        1,
+    ),
+    (
         "compare obj",
         "m = Mutex()\ndef f():\n    assert m == 1\nthreads = [f()]\n",
         "`m` is an object (Mutex), not a number",

@@ -30,11 +30,12 @@ def _create(low: CLowering, node: tree.Call) -> Scalar:
             " that `pthread_once` runs",
         )  # fmt: skip
     destructor = low.scalar(node.arguments[1])
-    if destructor.constant is None:
+    number = destructor.constant
+    if number is None or (number and low.machine.function_at(number) is None):
         raise low.refuse(node, "the destructor of a key must be named here")
     number = machine.keys_made.get(node, 0) if low.once else 0
     if not number:
-        machine.destructors.append(destructor.constant)
+        machine.destructors.append(destructor.constant or 0)
         number = machine.keys_made[node] = len(machine.destructors)
     if number > MOST_KEYS:
         raise low.refuse(node, f"there are more than {MOST_KEYS} keys")
@@ -93,9 +94,9 @@ def _destroy(low: CLowering, span: Span) -> None:
         return
     base = low.frame_cells[("keys",)]
     for position, number in enumerate(low.machine.expected.destructors):
-        if not number:
+        function = low.machine.function_at(number)
+        if function is None:
             continue
-        function = low.machine.functions[-1 - number]
         cell = Const(base + position)
         run, end = low.label(span), low.label(span)
         held = low.keep(Load(cell), span, Role.POINTER)

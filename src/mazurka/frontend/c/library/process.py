@@ -60,13 +60,14 @@ def place_exit_flags(machine: CProgram) -> None:
 def _atexit(low: CLowering, node: tree.Call) -> Scalar:
     """Let a function run at the end; the one that is given last runs first."""
     machine, function = low.machine, low.scalar(node.arguments[0])
-    if low.loop_depth or low.plan.lineage or function.constant is None:
+    named = None if function.constant is None else machine.function_at(function.constant)
+    if low.loop_depth or low.plan.lineage or named is None:
         raise low.refuse(
             node, "`atexit` must be called by the main thread and in no loop, with the name of a"
             " function",
         )  # fmt: skip
     number = len(machine.exits)
-    machine.exits.append(function.constant)
+    machine.exits.append(machine.number_of(named))
     if number < len(machine.expected.exits):
         flag = Assign(Const(machine.exit_flags + number), ONE)
         low.step(Kind.LOCAL, node.span, node.text, operations=(flag,), atomic=True)
@@ -77,8 +78,8 @@ def run_exit_functions(low: CLowering) -> None:
     """Run what is to be run at the end of the process."""
     machine = low.machine
     for number in reversed(range(len(machine.expected.exits))):
-        function = machine.functions[-1 - machine.expected.exits[number]]
-        if not low.reachable or not function.defined:
+        function = machine.function_at(machine.expected.exits[number])
+        if not low.reachable or function is None or not function.defined:
             continue
         if low.nesting(function):
             raise UnsupportedError.at(

@@ -73,7 +73,11 @@ def _start(
     target = required_target(low, thread)
     known = function.constant
     if known is not None:
-        _start_known(low, node, low.machine.functions[-1 - known], given, target, detached)
+        named = low.machine.function_at(known)
+        if named is None:
+            low.fail(Fault.MEMORY, f"`{node.text}` starts no function", node.span)
+        else:
+            _start_known(low, node, named, given, target, detached)
         return SUCCESS
     held = low.hold(function.expr, node.span, function.type)
     end = low.label(node.span)

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from mazurka.errors import OptionError
+from mazurka.frontend.kit.builder import NotStatic
 from mazurka.frontend.kit.shapes import INTEGER, TRUTH, Blueprint, NumberShape, Reference
 from mazurka.frontend.python.lowering import (
     FunctionThread,
@@ -162,7 +163,11 @@ class Declarations:
 
     def _statement(self, node: ast.stmt) -> None:
         listed, before = bool(self.listed) or self.starts_late, self.run.foreseen
-        self._take(node)
+        try:
+            self._take(node)
+        except NotStatic:
+            message = f"`{ast.unparse(node)[:60]}` needs a value that is not constant here"
+            raise self.low.refuse(node, message) from None
         if listed and self.run.foreseen > before and not lists_threads(node):
             self.below = self.below or node
 
