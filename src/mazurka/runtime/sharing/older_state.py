@@ -57,6 +57,7 @@ from mazurka.runtime.sharing.kept_by_c import hides_something, older_in_c, read_
 from mazurka.runtime.sharing.older_caches import CACHED, is_same, put_entries_back, read_entries
 from mazurka.runtime.sharing.older_fields import OlderFields, Values, find_fields
 
+Slots: TypeAlias = dict[str, MemberDescriptorType]
 _MISSING: Final = object()
 _CELL: Final = "cell_contents"
 _LISTS: Final = (list, deque)
@@ -252,13 +253,15 @@ class Holding:
 
     __slots__ = (
         *("_fields", "_hidden", "_is_space", "_values"),
-        *("elements", "numbers", "parts", "variables"),
+        *("elements", "numbers", "parts", "slots", "variables"),
     )
 
     def __init__(self, thing: Any) -> None:
         kind = type(thing)
         self._is_space = kind is CellType or issubclass(kind, (ModuleType, type))
-        self.variables = read_variables(thing)
+        self.slots = _find_slots(thing)
+        """The slots by name, as the class has them now: a run may rename them."""
+        self.variables = read_variables(thing, self.slots)
         self._fields: OlderFields | None = find_fields(kind)
         self._values: Values = () if self._fields is None else self._fields.read(thing)
         """The fields."""
@@ -285,7 +288,7 @@ class Holding:
 
         What is Mazurka's own, or stands for a lock, has been put there for all runs.
         """
-        present, before = read_variables(thing), self.variables
+        present, before = read_variables(thing, self.slots), self.variables
         if len(present) == len(before):
             pairs = zip((present, present.values()), (before, before.values()), strict=True)
             if all(all(map(is_, new, old)) for new, old in pairs):
@@ -309,8 +312,8 @@ class Holding:
             present = _space_of(thing)
             for name in list(touched):
                 old = self.variables.get(name, _MISSING)
-                if _variable(thing, present, name) is not old:
-                    done = _write_variable(thing, name, old) and done
+                if _variable(thing, self.slots, present, name) is not old:
+                    done = _write_variable(thing, self.slots, name, old) and done
         if self.elements is not None:
             _put_elements_back(thing, self.elements)
         if self.numbers is not None and Random.getstate(thing) != self.numbers:
@@ -348,38 +351,41 @@ def _space_of(thing: Any) -> Mapping[str, Any]:
     return found if type(found) is dict else {}
 
 
-def _slot_of(thing: Any, name: str) -> MemberDescriptorType | None:
-    for base in ancestors(type(thing)):
-        found = names_in_class(base).get(name, _MISSING)
-        if found is not _MISSING:
-            return found if type(found) is MemberDescriptorType else None
-    return None
-
-
-def read_variables(thing: Any) -> dict[str, Any]:
-    """Read the variables of an object: of its namespace, and of its slots."""
-    found = dict(_space_of(thing))
+def _find_slots(thing: Any) -> Slots:
+    """Find the slots of an object by name; a name leads to what the first class has under it."""
     kind = type(thing)
-    if kind is CellType:
-        found[_CELL] = _variable(thing, {}, _CELL)
-    elif not issubclass(kind, (ModuleType, type)):
-        for name, slot in slots(kind):
-            value = _read_slot(slot, thing)
-            if value is not _MISSING:
-                found.setdefault(name, value)
+    if kind is CellType or issubclass(kind, (ModuleType, type)):
+        return {}
+    spaces = [names_in_class(base) for base in ancestors(kind)]
+    return {
+        name: slot
+        for name, slot in slots(kind)
+        if slot is next(space[name] for space in spaces if name in space)
+    }
+
+
+def read_variables(thing: Any, own: Slots | None = None) -> dict[str, Any]:
+    """Read the variables of an object: of its namespace, and of its slots, those of its class
+    unless others are given."""
+    found = dict(_space_of(thing))
+    if type(thing) is CellType:
+        found[_CELL] = _variable(thing, {}, {}, _CELL)
+    for name, slot in (_find_slots(thing) if own is None else own).items():
+        value = _read_slot(slot, thing)
+        if value is not _MISSING:
+            found.setdefault(name, value)
     return found
 
 
-def _variable(thing: Any, space: Mapping[str, Any], name: str) -> Any:
+def _variable(thing: Any, own: Slots, space: Mapping[str, Any], name: str) -> Any:
     if type(thing) is CellType:
         try:
             return thing.cell_contents
         except ValueError:
             return _MISSING
-    if name in space or issubclass(type(thing), (ModuleType, type)):
+    if name in space or name not in own:
         return space.get(name, _MISSING)
-    slot = _slot_of(thing, name)
-    return _MISSING if slot is None else _read_slot(slot, thing)
+    return _read_slot(own[name], thing)
 
 
 def _read_slot(slot: Any, thing: Any) -> Any:
@@ -390,7 +396,7 @@ def _read_slot(slot: Any, thing: Any) -> Any:
         return _MISSING
 
 
-def _write_variable(thing: Any, name: str, value: Any) -> bool:
+def _write_variable(thing: Any, own: Slots, name: str, value: Any) -> bool:
     """Set a variable, or delete it if it was not there; tell whether that has been done."""
     kind = type(thing)
     try:
@@ -401,7 +407,7 @@ def _write_variable(thing: Any, name: str, value: Any) -> bool:
                 thing.cell_contents = value
         elif issubclass(kind, type):
             _write_in_class(thing, name, value)
-        elif issubclass(kind, ModuleType) or (slot := _slot_of(thing, name)) is None:
+        elif (slot := own.get(name)) is None:
             space: Any = _space_of(thing)
             if value is _MISSING:
                 del space[name]
@@ -413,7 +419,7 @@ def _write_variable(thing: Any, name: str, value: Any) -> bool:
             slot.__set__(thing, value)
     except Exception:  # C code may refuse it with any
         pass  # it is looked at below
-    present = _variable(thing, _space_of(thing), name)
+    present = _variable(thing, own, _space_of(thing), name)
     is_number = type(present) in (int, float, str) and type(present) is type(value)
     return present is value or (is_number and present == value)  # C code makes numbers when asked
 
