@@ -321,6 +321,14 @@ def _gets_in_c(sort: type) -> bool:
     return type(get) is types.WrapperDescriptorType and not is_function and hides_state(sort)
 
 
+def is_descriptor_of_c(value: Any) -> bool:
+    """Return whether a value is a descriptor by which C code would compute an attribute."""
+    sort = type(value)
+    if issubclass(sort, property):
+        return type(value.fget) is not FunctionType
+    return not issubclass(sort, _STORING_NOTHING) and _gets_in_c(sort)
+
+
 _STORING_NOTHING: Final = (*_SETTLED, types.MemberDescriptorType, CachedFunction)
 
 

@@ -14,7 +14,7 @@ from functools import partial
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
-from mazurka.runtime.core.insides import find_in_class
+from mazurka.runtime.core.insides import find_in_class, qualified_name
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.primitives.registry import look_inside
@@ -75,6 +75,7 @@ from mazurka.runtime.sharing.locations import (
     points,
     suspect,
 )
+from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import EVERYBODY, Seen, held, known, names, see
 from mazurka.runtime.sharing.older_state import older_state, read_variables
 
@@ -136,14 +137,21 @@ def touch_attribute(
             seen.setdefault(name, _SETTLED)
     elif home is INSIDE:
         look_inside(thing, name)
+    elif type(home) is tuple:
+        _touch_several([see(asked) for asked in home], name, site, _entry_of(thing, name, How.READ))
     elif (
         learned.moving and is_entry(thing, name) and approach_entry(thing, name, site, How.READ)[0]
     ):
         return
-    elif home is thing:
-        touch(see(thing), name, site, False)
     else:
-        _touch_several([see(asked) for asked in home], name, site)
+        touch(see(thing), name, site, False)
+
+
+def _entry_of(thing: Any, name: str, how: How) -> list[Part]:
+    """Describe the entry of an object's dictionary that may be an attribute; none unless the
+    program asks for the dictionary."""
+    space = attributes.space_of(thing)
+    return [] if space is None else [(space, dict, how, name)]
 
 
 def _owner_of(thing: Any, name: str) -> Any:
@@ -158,15 +166,24 @@ def touch_found(thing: Any, name: str, site: int) -> None:
     touch_attribute(thing, name, site, home_found)
 
 
-def _touch_several(asked: list[Seen], name: str, site: int) -> None:
-    """Note a read of an attribute that several objects may have: all of them are read."""
+def _touch_several(asked: list[Seen], name: str, site: int, entries: Sequence[Part]) -> None:
+    """Note a read of an attribute that several objects may have, and the dictionary of one of them:
+    all are read."""
     run = session.current
     if run.over:
         return
     touched = [variable_at(seen, name)[0] for seen in asked]
-    if site in points and not now.alone:
+    pending = enter(entries, site)
+    operations: list[DataAccess] = [access.operation for access in pending]
+    is_at_point = site in points and not now.alone
+    if is_at_point:
         variables = [_variable(*pair, name) for pair in zip(touched, asked, strict=True)]
-        run.point(ReadSeveral(variables, site))
+        operations.insert(0, ReadSeveral(variables, site))
+    if operations:
+        run.point(operations[0] if len(operations) == 1 else Together(operations))
+    for access in pending:
+        access.begin()
+    if is_at_point:
         for location in touched:
             location.use_at_point(site, False)
     else:
@@ -414,6 +431,8 @@ def write_own(
         if changing.any:
             read_classes((thing,), site)
         attributes.note_assigned(thing, name)
+        if issubclass(kind, type) and not now.alone:
+            _note_replaced(thing, name, arguments[2:])
         if looks_up_in_c(kind) or is_field(kind, name):
             return operate(thing, site, action, *arguments)
         if is_computed_by_c(kind, name):
@@ -436,6 +455,16 @@ def write_own(
             parts_of_assignment(thing, name)
 
 
+def _note_replaced(kind: type, name: str, values: Sequence[Any]) -> None:
+    """Note an assignment to an attribute of a class, if C code computes the attribute before or
+    after it: accesses to such attributes are accesses to what the C code uses, not to the class."""
+    by_c = looks_up_in_c(kind) or is_field(kind, name) or is_computed_by_c(kind, name)
+    by_c = by_c or accessor_in_c(kind, name, "fget") is not None
+    if by_c or any(map(attributes.is_descriptor_of_c, values)):
+        where = f"assignment to {name} of {qualified_name(kind)}"
+        unobserved.note_code(where, "nobody sees which accesses come before it")
+
+
 _COMPUTING: Final = (setattr, delattr)
 """What calls `__setattr__` or `__delattr__` of the object, which may be Python code.  Others store
 the value themselves (`object.__setattr__`)."""
@@ -451,11 +480,15 @@ def _touch_own(
     if home is NOWHERE:
         locations.progress()  # `threading.local`, a field of a C object: no frame shows it
         return approach_all(parts_of_assignment(thing, name), site)
-    if learned.moving and is_direct and is_entry(thing, name):
-        is_one, pending = approach_entry(thing, name, site, how)
-        if is_one:
-            return () if pending is None else (pending,)
-    parts = parts_of_assignment(thing, name)
+    parts: list[Part] = []
+    if learned.moving and is_direct:
+        if name in learned.moving and type(thing) is not ModuleType:
+            parts += _entry_of(thing, name, how)
+        elif is_entry(thing, name):
+            is_one, pending = approach_entry(thing, name, site, how)
+            if is_one:
+                return () if pending is None else (pending,)
+    parts += parts_of_assignment(thing, name)
     space = attributes.space_of_store(thing)
     if space is not None:
         parts.append((space, dict, how, name))

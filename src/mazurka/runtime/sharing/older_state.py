@@ -232,7 +232,8 @@ class OlderState:
     def change(self, thing: Any, name: str, value: Any) -> None:
         """Note that a variable of an object has been changed for the whole exploration."""
         if id(thing) in self._first:
-            self._first[id(thing)][1].variables[name] = value
+            holding = self._first[id(thing)][1]
+            holding.variables[holding.slots.get(name, name)] = value
 
     def keep_changes(self, action: Callable[[Any], Any], argument: Any) -> Any:
         """Call a function that imports a module; what it gives to older objects stays there."""
@@ -262,6 +263,7 @@ class Holding:
         self.slots = _find_slots(thing)
         """The slots by name, as the class has them now: a run may rename them."""
         self.variables = read_variables(thing, self.slots)
+        """The values of the namespace by name, and those of slots by slot."""
         self._fields: OlderFields | None = find_fields(kind)
         self._values: Values = () if self._fields is None else self._fields.read(thing)
         """The fields."""
@@ -283,8 +285,8 @@ class Holding:
             self.elements, _read_elements(thing) or self.elements
         )
 
-    def find_changed(self, thing: Any) -> list[str]:
-        """Find the variables that an object does not hold as this says.
+    def find_changed(self, thing: Any) -> list[Any]:
+        """Find the names and slots under which an object does not hold what this says.
 
         What is Mazurka's own, or stands for a lock, has been put there for all runs.
         """
@@ -308,12 +310,14 @@ class Holding:
         done = self._fields is None or _put_fields_back(thing, self._fields, self._values)
         if whole or not self._is_space or self._hidden is not None:
             touched = self.find_changed(thing)
+        else:
+            touched = [*touched, *(self.slots[name] for name in touched if name in self.slots)]
         if touched:
             present = _space_of(thing)
-            for name in list(touched):
-                old = self.variables.get(name, _MISSING)
-                if _variable(thing, self.slots, present, name) is not old:
-                    done = _write_variable(thing, self.slots, name, old) and done
+            for key in touched:
+                old = self.variables.get(key, _MISSING)
+                if _variable(thing, present, key) is not old:
+                    done = _write_variable(thing, key, old) and done
         if self.elements is not None:
             _put_elements_back(thing, self.elements)
         if self.numbers is not None and Random.getstate(thing) != self.numbers:
@@ -364,28 +368,28 @@ def _find_slots(thing: Any) -> Slots:
     }
 
 
-def read_variables(thing: Any, own: Slots | None = None) -> dict[str, Any]:
-    """Read the variables of an object: of its namespace, and of its slots, those of its class
-    unless others are given."""
-    found = dict(_space_of(thing))
+def read_variables(thing: Any, own: Slots | None = None) -> dict[Any, Any]:
+    """Read the variables of an object: its namespace by name, and its slots by slot, those of its
+    class unless others are given."""
+    found: dict[Any, Any] = dict(_space_of(thing))
     if type(thing) is CellType:
-        found[_CELL] = _variable(thing, {}, {}, _CELL)
-    for name, slot in (_find_slots(thing) if own is None else own).items():
+        found[_CELL] = _variable(thing, {}, _CELL)
+    for slot in (_find_slots(thing) if own is None else own).values():
         value = _read_slot(slot, thing)
         if value is not _MISSING:
-            found.setdefault(name, value)
+            found[slot] = value
     return found
 
 
-def _variable(thing: Any, own: Slots, space: Mapping[str, Any], name: str) -> Any:
+def _variable(thing: Any, space: Mapping[str, Any], key: Any) -> Any:
     if type(thing) is CellType:
         try:
             return thing.cell_contents
         except ValueError:
             return _MISSING
-    if name in space or name not in own:
-        return space.get(name, _MISSING)
-    return _read_slot(own[name], thing)
+    if type(key) is MemberDescriptorType:
+        return _read_slot(key, thing)
+    return space.get(key, _MISSING)
 
 
 def _read_slot(slot: Any, thing: Any) -> Any:
@@ -396,7 +400,7 @@ def _read_slot(slot: Any, thing: Any) -> Any:
         return _MISSING
 
 
-def _write_variable(thing: Any, own: Slots, name: str, value: Any) -> bool:
+def _write_variable(thing: Any, key: Any, value: Any) -> bool:
     """Set a variable, or delete it if it was not there; tell whether that has been done."""
     kind = type(thing)
     try:
@@ -405,21 +409,22 @@ def _write_variable(thing: Any, own: Slots, name: str, value: Any) -> bool:
                 del thing.cell_contents
             else:
                 thing.cell_contents = value
+        elif type(key) is MemberDescriptorType:
+            if value is _MISSING:
+                key.__delete__(thing)
+            else:
+                key.__set__(thing, value)
         elif issubclass(kind, type):
-            _write_in_class(thing, name, value)
-        elif (slot := own.get(name)) is None:
+            _write_in_class(thing, key, value)
+        else:
             space: Any = _space_of(thing)
             if value is _MISSING:
-                del space[name]
+                del space[key]
             else:
-                space[name] = value
-        elif value is _MISSING:
-            slot.__delete__(thing)
-        else:
-            slot.__set__(thing, value)
+                space[key] = value
     except Exception:  # C code may refuse it with any
         pass  # it is looked at below
-    present = _variable(thing, own, _space_of(thing), name)
+    present = _variable(thing, _space_of(thing), key)
     is_number = type(present) in (int, float, str) and type(present) is type(value)
     return present is value or (is_number and present == value)  # C code makes numbers when asked
 

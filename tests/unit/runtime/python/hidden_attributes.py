@@ -47,6 +47,41 @@ def work():
         d["n"] = v + 1
 together(work, work)
 assert box.n == 2
+### class attribute beside dict
+class Box: n = 0
+---
+box = Box()
+def read():
+    seen.append((box.n, "n" in vars(box)))
+def write():
+    Box.n = 1
+seen = []
+together(write, read)
+assert seen == [(1, False)]
+### class attribute instead of slot
+class Box: __slots__ = ("n", "__dict__")
+---
+box = Box(); box.n = 0
+def read():
+    seen.append((box.n, "n" in vars(box)))
+def write():
+    Box.n = 1
+seen = []
+together(write, read)
+assert seen == [(1, False)]
+### class attribute behind slot
+class Box: __slots__ = ("n", "__dict__")
+---
+box = Box(); box.n = 0
+def work():
+    with GUARD:
+        if box.n == 0 and "n" not in vars(box):
+            box.n = 1
+            Box.n = 8
+            made.append(1)
+made = []
+together(work, work)
+assert len(made) == 1
 ### class dict searched
 class Box: a = 1
 ---

@@ -116,6 +116,7 @@ HIDDEN = {
     "codecs.register_error": "codecs.register_error('strict', codecs.strict_errors)",
 }
 """Functions that change what C code uses, where nobody sees it: nothing is proved then."""
+COUNTED = "program.<locals>.work.<locals>.Counted"
 UNOBSERVED = {
     "eval (of what is not known before)": "eval(*('box.n', {'box': box}))",
     "exec (of what is not known before)": "exec(*('box.n = 1', {'box': box}))",
@@ -127,6 +128,9 @@ UNOBSERVED = {
     ),
     "assignment to cell_contents (nobody sees which functions read it)": (
         "(lambda: box).__closure__[0].cell_contents = box"
+    ),
+    f"assignment to x of {COUNTED} (nobody sees which accesses come before it)": (
+        "class Counted(ctypes.Structure):\n    _fields_ = [('x', ctypes.c_int)]\nCounted.x = 5"
     ),
     "property.__init__ (nobody sees which accesses come before it)": (
         "vars(Box)['c'].__init__(None)"

@@ -290,6 +290,10 @@ WAYS = {
         lambda: "z" not in vars(ALIASED) and Aliased.z == 3,
         lambda: (setattr(Aliased, "z", Aliased.x), ALIASED.x),
     ),
+    "slot that its class has no more": (
+        lambda: ALIASED.x == 0 and "x" not in vars(ALIASED),
+        lambda: (setattr(ALIASED, "x", 1), setattr(Aliased, "x", 8)),
+    ),
     "place in what is mapped": (lambda: MAPPED.tell() == 0, lambda: MAPPED.read(1)),
 }
 
@@ -414,7 +418,7 @@ WAYS = [
     *("file", "writer", "reader", "text file", "mapped"),
     *("attribute of a function whose dictionary is shown later",),
     *("removed annotations", "class whose metaclass is asked", "slot under another name"),
-    *("place in what is mapped",),
+    *("slot that its class has no more", "place in what is mapped"),
 ]
 ALONE = [
     *("annotations of a function", "annotations of a bound method", "annotations of a class"),
