@@ -26,9 +26,12 @@ def evaluate_directly(
     automaton = low.require_automaton()
     edges, locations, held = len(automaton.edges), len(automaton.locations), len(low.held)
     current, bound = automaton.current, automaton.bound
-    low.direct = 0
-    test = truth_of(low, low.value(condition), condition)
-    reads, low.direct = low.direct, None
+    outer, low.direct = low.direct, 0
+    try:
+        test = truth_of(low, low.value(condition), condition)
+        reads = low.direct
+    finally:
+        low.direct = outer
     few = most_reads is None or reads <= most_reads
     if few and len(automaton.edges) == edges:
         return test

@@ -89,7 +89,7 @@ class OlderState:
         self._whole: set[int] = set()
         """The identities of modules and classes whose namespaces the present run has got hold of:
         it may have changed any of their variables."""
-        self._assigned: list[tuple[Any, GetSetDescriptorType, Any]] = []
+        self._assigned: list[tuple[Any, type, GetSetDescriptorType, Any]] = []
         """Objects of which the present run has assigned something that C code keeps, as the
         defaults of a function or the class of an object, and what they had."""
 
@@ -177,7 +177,7 @@ class OlderState:
 
     def note_assigned(self, thing: Any, kept: GetSetDescriptorType) -> None:
         """Note that the present run is about to assign an attribute that C code keeps."""
-        self._assigned.append((thing, kept, _read_slot(kept, thing)))
+        self._assigned.append((thing, type(thing), kept, _read_slot(kept, thing)))
 
     def put_back(self, touched: Callable[[int], Mapping[str, object] | None]) -> list[Any]:
         """Let the objects that the run has met hold what they held; `touched` says by identity
@@ -189,8 +189,8 @@ class OlderState:
         """
         lost = []
         while self._assigned:
-            thing, kept, value = self._assigned.pop()
-            if not _write_kept(thing, kept, value):
+            thing, kind, kept, value = self._assigned.pop()
+            if not (_take_class(thing, kind) and _write_kept(thing, kept, value)):
                 lost.append(thing)
         met, self._met = self._met, {}
         for key, thing in reversed(met.items()):
@@ -449,6 +449,16 @@ def _put_fields_back(thing: Any, fields: OlderFields, old: Values) -> bool:
     except Exception:  # a class may not take its bases back
         return False
     return all(map(is_, fields.read(thing), old))
+
+
+def _take_class(thing: Any, kind: type) -> bool:
+    """Give an object the class that has its descriptors; tell whether that has been done."""
+    if type(thing) is not kind:
+        try:
+            object.__setattr__(thing, "__class__", kind)
+        except Exception:  # the class may have other slots by now
+            return False
+    return True
 
 
 def _write_kept(thing: Any, kept: Any, value: Any) -> bool:

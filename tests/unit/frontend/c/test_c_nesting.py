@@ -102,6 +102,7 @@ def test_a_stack_without_room_cuts_nothing_short(room: int, tmp_path: Path) -> N
 
 
 REPEATED = {
+    "after a carriage return": "// a comment ends here\r" + MAIN % ("x = 1;" + "-" * 9_000 + "x;"),
     "unary": MAIN % ("x = " + "- " * 5_000 + "1;"),
     "cast": MAIN % ("x = " + "(int)" * 3_000 + "1;"),
     "sizeof": MAIN % ("x = " + "sizeof " * 3_000 + "x;"),
@@ -126,7 +127,7 @@ REPEATED = {
 def test_deep_nesting_is_refused_with_its_place(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "m.c"
     path.write_text(REPEATED[kind], encoding="utf-8")
-    with pytest.raises(MazurkaError, match=r"m\.c:1:\d+: .*nest"):
+    with pytest.raises(MazurkaError, match=r"m\.c:[12]:\d+: .*nest"):
         check(str(path))
 
 

@@ -87,6 +87,8 @@ class Annotated:
 class Aliased:
     __slots__ = ("x", "__dict__")
     z = 3
+class Turned: pass
+TURNED = Plain()
 ALIASED = Aliased()
 ALIASED.x = 0
 def tagged(): pass
@@ -290,6 +292,10 @@ WAYS = {
         lambda: "z" not in vars(ALIASED) and Aliased.z == 3,
         lambda: (setattr(Aliased, "z", Aliased.x), ALIASED.x),
     ),
+    "dictionary, and then the class": (
+        lambda: type(TURNED) is Plain and not vars(TURNED),
+        lambda: (setattr(TURNED, "__dict__", {"n": 1}), setattr(TURNED, "__class__", Turned)),
+    ),
     "slot that its class has no more": (
         lambda: ALIASED.x == 0 and "x" not in vars(ALIASED),
         lambda: (setattr(ALIASED, "x", 1), setattr(Aliased, "x", 8)),
@@ -418,7 +424,11 @@ WAYS = [
     *("file", "writer", "reader", "text file", "mapped"),
     *("attribute of a function whose dictionary is shown later",),
     *("removed annotations", "class whose metaclass is asked", "slot under another name"),
-    *("slot that its class has no more", "place in what is mapped"),
+    *(
+        "dictionary, and then the class",
+        "slot that its class has no more",
+        "place in what is mapped",
+    ),
 ]
 ALONE = [
     *("annotations of a function", "annotations of a bound method", "annotations of a class"),

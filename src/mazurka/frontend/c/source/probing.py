@@ -32,10 +32,11 @@ READER = "mazurka.frontend.c.source.reading_apart:read_in_child"
 CRASHED, NO_MEMORY = 3, 4
 
 _TOKEN = re.compile(
-    r"""(?P<skipped>^[ \t]*\#[^\n]*|//[^\n]*|/\*.*?\*/)
-    |"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[A-Za-z_]\w*|\d[\w.]*|[^\s\w]""",
+    r"""(?P<skipped>^[ \t]*\#[^\n\r]*|//[^\n\r]*|/\*.*?\*/)
+    |"(?:[^"\\\n\r]|\\.)*"|'(?:[^'\\\n\r]|\\.)*'|[A-Za-z_]\w*|\d[\w.]*|[^\s\w]""",
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
+"""A lone carriage return ends a line, as it does for the parser."""
 _DESIGNATOR = re.compile(r"[{,]\s*(?=\[|\.\s*[A-Za-z_])")
 _LOW_DESIGNATOR = re.compile(
     r"(?:\s*(?:\[\s*\d{1,5}\s*(?:\.\.\.\s*\d{1,5}\s*)?\]|\.\s*[A-Za-z_]\w*))+\s*="
