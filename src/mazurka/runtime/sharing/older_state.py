@@ -89,7 +89,7 @@ class OlderState:
         self._whole: set[int] = set()
         """The identities of modules and classes whose namespaces the present run has got hold of:
         it may have changed any of their variables."""
-        self._assigned: list[tuple[Any, type, GetSetDescriptorType, Any]] = []
+        self._assigned: list[tuple[Any, GetSetDescriptorType, Any]] = []
         """Objects of which the present run has assigned something that C code keeps, as the
         defaults of a function or the class of an object, and what they had."""
 
@@ -177,7 +177,7 @@ class OlderState:
 
     def note_assigned(self, thing: Any, kept: GetSetDescriptorType) -> None:
         """Note that the present run is about to assign an attribute that C code keeps."""
-        self._assigned.append((thing, type(thing), kept, _read_slot(kept, thing)))
+        self._assigned.append((thing, kept, _read_slot(kept, thing)))
 
     def put_back(self, touched: Callable[[int], Mapping[str, object] | None]) -> list[Any]:
         """Let the objects that the run has met hold what they held; `touched` says by identity
@@ -187,21 +187,30 @@ class OlderState:
         slots of its objects.  The one that the run met last was copied last, perhaps with changes
         that the run had made by way of the other one; so it is put back first.
         """
-        lost = []
-        while self._assigned:
-            thing, kind, kept, value = self._assigned.pop()
-            if not (_take_class(thing, kind) and _write_kept(thing, kept, value)):
-                lost.append(thing)
+        assigned, self._assigned = self._assigned[::-1], []
+        waiting = [each for each in assigned if not _write_kept(*each)]
         met, self._met = self._met, {}
-        for key, thing in reversed(met.items()):
-            holding = self._first[key][1]
-            names = touched(key) or ()
-            if not holding.put_back(thing, names, whole=key in self._whole):
-                lost.append(thing)
+        lost = self._put_variables_back(reversed(met.values()), touched)
+        # A descriptor may belong to a class that an object has only now again.
+        for each in waiting:
+            if not _write_kept(*each):
+                lost.append(each[0])
+        lost += self._put_variables_back((thing for thing, *_ in waiting), touched)
         self._whole.clear()
         if not lost:
             self._copy_again()
         self._copied.clear()
+        return lost
+
+    def _put_variables_back(
+        self, things: Iterable[Any], touched: Callable[[int], Mapping[str, object] | None]
+    ) -> list[Any]:
+        lost = []
+        for thing in things:
+            key = id(thing)
+            names, whole = touched(key) or (), key in self._whole
+            if not self._first[key][1].put_back(thing, names, whole=whole):
+                lost.append(thing)
         return lost
 
     def _copy_again(self) -> None:
@@ -396,7 +405,7 @@ def _read_slot(slot: Any, thing: Any) -> Any:
     """Read a slot; `contextlib.suppress` would be code that the program may run, too."""
     try:
         return slot.__get__(thing)
-    except (AttributeError, ValueError):  # the latter of an empty cell
+    except (AttributeError, TypeError, ValueError):  # of a slot of another class; of an empty cell
         return _MISSING
 
 
@@ -449,16 +458,6 @@ def _put_fields_back(thing: Any, fields: OlderFields, old: Values) -> bool:
     except Exception:  # a class may not take its bases back
         return False
     return all(map(is_, fields.read(thing), old))
-
-
-def _take_class(thing: Any, kind: type) -> bool:
-    """Give an object the class that has its descriptors; tell whether that has been done."""
-    if type(thing) is not kind:
-        try:
-            object.__setattr__(thing, "__class__", kind)
-        except Exception:  # the class may have other slots by now
-            return False
-    return True
 
 
 def _write_kept(thing: Any, kept: Any, value: Any) -> bool:
