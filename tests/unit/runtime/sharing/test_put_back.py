@@ -88,7 +88,8 @@ class Aliased:
     __slots__ = ("x", "__dict__")
     z = 3
 class Turned: pass
-TURNED = Plain()
+class Based(Plain): pass
+TURNED, BASED = Plain(), Based()
 ALIASED = Aliased()
 ALIASED.x = 0
 def tagged(): pass
@@ -292,6 +293,10 @@ WAYS = {
         lambda: "z" not in vars(ALIASED) and Aliased.z == 3,
         lambda: (setattr(Aliased, "z", Aliased.x), ALIASED.x),
     ),
+    "dictionary, and then the bases of its class": (
+        lambda: Based.__bases__ == (Plain,) and not vars(BASED),
+        lambda: (setattr(BASED, "__dict__", {"n": 1}), setattr(Based, "__bases__", (Turned,))),
+    ),
     "dictionary, and then the class": (
         lambda: type(TURNED) is Plain and not vars(TURNED),
         lambda: (setattr(TURNED, "__dict__", {"n": 1}), setattr(TURNED, "__class__", Turned)),
@@ -425,6 +430,7 @@ WAYS = [
     *("attribute of a function whose dictionary is shown later",),
     *("removed annotations", "class whose metaclass is asked", "slot under another name"),
     *(
+        "dictionary, and then the bases of its class",
         "dictionary, and then the class",
         "slot that its class has no more",
         "place in what is mapped",
