@@ -74,7 +74,9 @@ def find_limit_of_program(error: BaseException) -> SystemLimit | None:
     own failure.  So the error comes from C code, and memory counts only where it is limited."""
     for each in _chain(error):
         found = None if isinstance(each, BlockingIOError) else _limit_of(each)
-        if found is None or _is_raised_by_statement(each):
+        if found is None:
+            continue
+        if _is_raised_by_statement(each) and not isinstance(each, SystemLimitError):
             continue
         if found.name != MEMORY or _value("RLIMIT_AS") or _value("RLIMIT_DATA"):
             return found
@@ -111,7 +113,7 @@ def explain_end(status: int, complaints: str = "") -> SystemLimit | None:
     if number == _number_of("SIGKILL"):
         return SystemLimit(MEMORY, "the system has ended a process: it may be out of memory")
     if _value("RLIMIT_AS") or _value("RLIMIT_DATA"):
-        return _memory()
+        return memory_limit()
     return None
 
 
@@ -148,7 +150,7 @@ def _limit_of(error: BaseException) -> SystemLimit | None:
     if isinstance(error, SystemLimitError):
         return error.limit
     if isinstance(error, MemoryError):
-        return _memory()
+        return memory_limit()
     if isinstance(error, FileNotFoundError) and "usable temporary directory" in str(error):
         return (
             _file_size() if _value("RLIMIT_FSIZE") is not None else _limit_of_number(errno.ENOSPC)
@@ -164,7 +166,7 @@ def _limit_of(error: BaseException) -> SystemLimit | None:
 
 def _limit_of_number(number: int) -> SystemLimit | None:
     if number == errno.ENOMEM:
-        return _memory()
+        return memory_limit()
     if number == errno.EMFILE:
         most = _value("RLIMIT_NOFILE")
         return SystemLimit(FILES, f"the limit of open files (ulimit -n {most}) was reached")
@@ -189,7 +191,8 @@ def _limit_of_text(text: str) -> SystemLimit | None:
     return None
 
 
-def _memory() -> SystemLimit:
+def memory_limit() -> SystemLimit:
+    """Return the limit of memory."""
     space, data = _value("RLIMIT_AS"), _value("RLIMIT_DATA")
     if space:
         option = f"ulimit -v {space // _KILOBYTE}"

@@ -268,11 +268,12 @@ def test_opens():
 def test_raises():
     raise MemoryError("by the program")
 """
+GIGABYTE = 1 << 30
 NEEDS = {
     # Of what a test needs and does not get, under a limit and without one.
-    "allocates": ("RLIMIT_AS", 4 << 30, 3, 1),
+    "allocates": ("RLIMIT_AS", GIGABYTE, 3, 1),
     "opens": ("RLIMIT_NOFILE", 80, 3, 0),
-    "raises": ("RLIMIT_AS", 4 << 30, 1, 1),
+    "raises": ("RLIMIT_AS", GIGABYTE, 1, 1),
 }
 
 
@@ -281,8 +282,18 @@ def test_a_test_that_fails_because_of_a_limit_is_undecided(warm, name):
     """What the program raises itself is its own failure, and memory that no computer has."""
     (warm.folder / "test_needy.py").write_text(NEEDY)
     kind, value, limited, unlimited = NEEDS[name]
+    if kind == "RLIMIT_AS":
+        value += warm.address_space()
     words = ("test", f"test_needy.py::test_{name}", "--patience", f"{ENOUGH:g}")
     run = warm.run(*words, limit=(kind, value))
     assert run.status == limited, run.out + run.err
     assert limited != 3 or "ulimit -" in run.out
     assert warm.run(*words).status == unlimited
+
+
+def test_a_thread_that_finds_no_memory_ends_the_exploration(warm):
+    """It ends before its first line: nothing is heard of it."""
+    words = ("test", "test_passes.py", "--patience", "2")
+    run = warm.run(*words, limit=("RLIMIT_AS", 1 << 20))
+    assert run.status == 3, run.out + run.err
+    assert "ulimit -v" in run.out + run.err

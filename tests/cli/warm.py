@@ -7,6 +7,7 @@ A copy differs from a process that a user starts only in what it need not load. 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from contextlib import AbstractContextManager
@@ -22,6 +23,7 @@ with contextlib.redirect_stdout(io.StringIO()):
     for words in json.loads(sys.argv[1]):
         sys.argv[1:] = words
         main.main()
+gc.collect()
 gc.freeze()
 print(flush=True)
 for line in sys.stdin:
@@ -107,6 +109,11 @@ class WarmCommand(AbstractContextManager["WarmCommand"]):
         said = [self.folder / name for name in ("out", "err")]
         texts = [each.read_text("utf-8", "replace") if each.exists() else "" for each in said]
         return Outcome(status, *texts)
+
+    def address_space(self) -> int:
+        """Return the bytes of addresses that each copy begins with."""
+        pages = Path(f"/proc/{self.server.pid}/statm").read_text("ascii").split()[0]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
     def __exit__(self, *_: object) -> None:
         self.server.communicate()

@@ -59,6 +59,9 @@ def compute(*words):
     while True:
         pass
 
+children.MOST_MEMORY = 50 << 20  # machines may be slow to give memory
+children.PROCESSOR_SECONDS = float(sys.argv[2])
+
 def take(*words):
     kept = b"x" * (children.MOST_MEMORY + (100 << 20))
     return 0
@@ -77,7 +80,7 @@ children.ACTIONS |= {
 def disagree():
     raise children.Disagreement("holds")
 
-asked = [HostileInput(name, (name,)) for name in sys.argv[2:]]
+asked = [HostileInput(name, (name,)) for name in sys.argv[3:]]
 
 def judge(inputs):
     for _, one, ending, _ in children.run_all(enumerate(inputs), Path(sys.argv[1]), 2):
@@ -102,7 +105,7 @@ def test_every_kind_of_finding_is_noticed(tmp_path: Path) -> None:
         "holds": "accepted",
     }
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(MISTAKES), str(tmp_path), *expected],
+        [sys.executable, "-c", textwrap.dedent(MISTAKES), str(tmp_path), str(ENOUGH), *expected],
         cwd=ROOT,
         capture_output=True,
         text=True,

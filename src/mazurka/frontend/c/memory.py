@@ -12,7 +12,7 @@ nobody.  A pointer to the end of the array points there, and not to the next obj
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.c import tree
@@ -304,20 +304,68 @@ def find_views(machine: CProgram, classes: tuple[object, ...]) -> list[tuple[int
     return found
 
 
-def is_among(address: Expr, intervals: list[tuple[int, int]]) -> Expr:
-    """Whether an address is in one of the intervals, by bisection."""
-    if not intervals:
-        return ZERO
-    if len(intervals) == 1:
-        low, high = intervals[0]
+@dataclass(frozen=True, slots=True)
+class _EqualIntervals:
+    """Intervals of one size at equal distances, as the objects of a heap are."""
+
+    first: int
+    last: int
+    """The last address of the last one."""
+    size: int
+    distance: int
+
+    def has(self, address: Expr) -> Expr:
+        """Whether an address is in one of them."""
+        low, high = self.first, self.last
         if low == high:
             return compare_address("eq", address, low)
-        return both(compare_address("ge", address, low), compare_address("le", address, high))
-    middle = len(intervals) // 2
+        inside = both(compare_address("ge", address, low), compare_address("le", address, high))
+        if high - low < self.size:
+            return inside
+        offset = binary("mod", binary("sub", address, Const(low)), Const(self.distance))
+        return both(inside, binary("lt", offset, Const(self.size)))
+
+
+FEWEST_ALIKE = 8
+"""Fewer intervals are compared one by one: a remainder takes longer than a few comparisons."""
+
+
+def is_among(address: Expr, intervals: list[tuple[int, int]]) -> Expr:
+    """Whether an address is in one of the intervals, by bisection."""
+    return _is_among(address, _divide(intervals))
+
+
+def _divide(intervals: list[tuple[int, int]]) -> list[_EqualIntervals]:
+    """Put many intervals of one size at equal distances together."""
+    found: list[_EqualIntervals] = []
+    at = 0
+    while at < len(intervals):
+        first, last = intervals[at]
+        size, end, distance = last - first + 1, at + 1, 0
+        if end < len(intervals):
+            distance = intervals[end][0] - first
+        while end < len(intervals) and intervals[end] == (
+            first + (end - at) * distance,
+            last + (end - at) * distance,
+        ):
+            end += 1
+        if end - at < FEWEST_ALIKE:
+            end = at + 1
+        found.append(_EqualIntervals(first, intervals[end - 1][1], size, distance))
+        at = end
+    return found
+
+
+def _is_among(address: Expr, rows: list[_EqualIntervals]) -> Expr:
+    if not rows:
+        return ZERO
+    if len(rows) == 1:
+        return rows[0].has(address)
+    middle = len(rows) // 2
     return conditional(
-        compare_address("lt", address, intervals[middle][0]),
-        is_among(address, intervals[:middle]),
-        is_among(address, intervals[middle:]),
+        compare_address("lt", address, rows[middle].first),
+        _is_among(address, rows[:middle]),
+        _is_among(address, rows[middle:]),
     )
 
 

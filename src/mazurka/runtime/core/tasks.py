@@ -20,6 +20,7 @@ from typing import Any, TypeAlias, TypeVar
 from mazurka.runtime.core.operations import Object, Purpose, RealOperation, Waiting, make_operation
 from mazurka.runtime.core.thread_locals import forget_locals
 from mazurka.stateless.runs import LifeRole, Lookup, Touch
+from mazurka.system_limits import SystemLimitError, memory_limit
 
 Path: TypeAlias = str
 """`0` for the test's own thread, `0.2` for the second thread it creates, `0.2.1`, ..."""
@@ -151,6 +152,18 @@ def restore_hooks(trace: Any, profile: Any) -> None:
         sys.setprofile(profile)
 
 
+_UNTIL_LOOK = 1.0
+"""Seconds until a thread that has not begun is looked for."""
+
+
+def has_ended(ident: int) -> bool:
+    """Return whether a thread has ended.
+
+    A thread that finds no memory ends without a word, even before its first line of Python code.
+    """
+    return ident not in sys._current_frames()
+
+
 class Carrier:
     """An operating system thread that carries tasks, one after the other."""
 
@@ -166,7 +179,9 @@ class Carrier:
         begun = allocate_lock()
         begun.acquire()
         self.ident = start_new_thread(self._carry, (begun,))
-        begun.acquire()  # from then on it is known what the system calls it
+        while not begun.acquire(timeout=_UNTIL_LOOK):  # then the system's number is known
+            if has_ended(self.ident):
+                raise SystemLimitError(memory_limit())
 
     def _carry(self, begun: LockType) -> None:
         self.native_id = get_native_id()

@@ -34,12 +34,13 @@ from mazurka.errors import MazurkaError
 from mazurka.runtime.core.failures import ControlError
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.sites import shown_path
-from mazurka.runtime.core.tasks import Unwind
+from mazurka.runtime.core.tasks import Unwind, has_ended
 from mazurka.runtime.core.thread_locals import forget_locals
 from mazurka.runtime.primitives import registry
 from mazurka.runtime.program.blocked import describe_blocked, is_importing
 from mazurka.runtime.program.lock_watch import IMPORTING, LOOKS, LockWatch
 from mazurka.stateless.runs import Abandon, Failed, OutOfTime
+from mazurka.system_limits import SystemLimitError, memory_limit
 
 _KEPT = "SemLock._cleanup"
 """Gives a name back to the system, and waits for nobody."""
@@ -267,9 +268,11 @@ class Watchdog:
     def _wait(self) -> None:
         try:
             self._watch()
-        except (UncontrolledCallError, OutOfTime) as error:
-            late = "the time limit was reached"
-            self._lose(late if isinstance(error, OutOfTime) else error.failed.message)
+        except (UncontrolledCallError, OutOfTime, SystemLimitError) as error:
+            if isinstance(error, UncontrolledCallError):
+                self._lose(error.failed.message)
+            else:
+                self._lose(str(error) or "the time limit was reached")
             run = session.current
             run.decide = _raise_abandon
             registry.end_run(run)  # or the interpreter waits for executors at its end
@@ -297,6 +300,8 @@ class Watchdog:
             if seen != (run, run.steps):
                 seen, look = (run, run.steps), Look(used, by_all)
                 continue
+            if has_ended(self.home.ident) or (run.ident and has_ended(run.ident)):
+                raise SystemLimitError(memory_limit())
             look.again(used, by_all, is_anyone_runnable(), self._patience)
             if look.is_over(self._patience) and (run.ident or not look.busy):
                 if is_importing(run) and not look.is_over(self._patience * IMPORTING):
