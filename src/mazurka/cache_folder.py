@@ -26,7 +26,7 @@ import stat
 import sys
 from _thread import get_ident
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from os import urandom  # before a test may have put its own in its place
 from pathlib import Path
@@ -44,6 +44,7 @@ OPEN_TO_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 READING = os.O_RDONLY | sum(
     getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
 )
+LOCKING = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
 WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
@@ -75,6 +76,26 @@ class Cache:
     def write(self, name: str, body: bytes) -> bool:
         """Keep an entry, whole or not at all; return whether that was possible."""
         return write_own(self.folder / name, FORMAT + self._code(name, body) + body)
+
+    @contextmanager
+    def locked(self, name: str) -> Iterator[None]:
+        """Let one process at a time make an entry; where there are no locks, all make it."""
+        file = self.folder / f"{name}.lock"
+        try:
+            descriptor = os.open(file, LOCKING, 0o600)
+        except OSError:
+            yield
+            return
+        try:
+            with suppress(ImportError, OSError):
+                import fcntl
+
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            with suppress(OSError):
+                os.unlink(file)
+            os.close(descriptor)
 
     def is_writable(self) -> bool:
         return os.access(self.folder, os.W_OK | os.X_OK)

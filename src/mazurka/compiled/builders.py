@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from mazurka.cache_folder import Cache
@@ -15,6 +16,8 @@ BUILD = "mazurka.compiled.cache:build"
 kernels."""
 LONGEST = 300.0
 """Nobody waits longer for a process: it must have come to harm."""
+GLANCE = 0.02
+"""How often somebody who waits for a kernel looks whether it is there, in seconds."""
 left_behind: list[Process] = []
 """Processes that were still compiling when the time was up, or for which nobody has waited."""
 
@@ -54,12 +57,20 @@ def start_aside(place: Cache, names: Sequence[str]) -> None:
         left_behind.append(start(place, names))
 
 
-def wait_for_left_behind() -> None:
-    """Wait for those that go on since an earlier time limit: to start the same once more would only
-    take the processor from them."""
-    while left_behind:
-        wait_for(left_behind[-1])
-        left_behind.pop()
+def wait_for_left_behind(until: Callable[[], bool] = bool) -> None:
+    """Wait for those that go on, or `until` what is needed is there: to start the same once more
+    would only take the processor from them."""
+    begun = time.monotonic()
+    while left_behind and not until():
+        process = left_behind[0]
+        with suppress(TimeoutExpired):
+            process.wait(GLANCE)
+        check_time("preparing the engine")
+        if time.monotonic() - begun > LONGEST:
+            process.kill()
+            process.wait()
+        if process.poll() is not None:
+            left_behind.pop(0)
 
 
 def start(place: Cache, names: Sequence[str]) -> Process:

@@ -7,7 +7,9 @@ Python, Numba and LLVM's binding, and the processor.  Later runs only load it.
 
 Whoever needs one kernel of an engine will soon need another, and nobody likes to wait twice.  So
 the first use of any compiles all of that engine that are missing, in processes side by side
-(`build_side_by_side`).  What they do not deliver is compiled here.
+(`mazurka.compiled.builders`).  What they do not deliver is compiled here.
+
+A search need not wait for that (`mazurka.stateful.compiled.early_kernel`).
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import math
 import platform
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
@@ -77,12 +79,25 @@ _CONVENTION = ctypes.CFUNCTYPE(
 )
 
 
-def kernel(name: str, observer: Observer) -> Callable[[int], int]:
+def kernel(name: str, observer: Observer) -> Kernel:
     """The function `run` of a kernel module, as native code.  It runs without the GIL."""
     with _loading:
         if name not in _loaded:
             _loaded[name] = _load(*_obtain(name, observer))
         return _loaded[name][1]
+
+
+def is_compiled(name: str) -> bool:
+    """Return whether a kernel is loaded, or in the cache."""
+    return name in _loaded or read(find_place(), name) is not None
+
+
+def compile_aside(name: str) -> None:
+    """Have other processes compile a kernel, then all that its engine lacks; do not wait."""
+    place = find_cache()
+    if place is not None and place.is_writable():
+        for group in divide_missing(place, name):
+            start_once(place, group)
 
 
 def bind_kernel(name: str, address: int) -> Callable[[], int] | None:
@@ -100,9 +115,15 @@ def bind_kernel(name: str, address: int) -> Callable[[], int] | None:
 def prepare_kernel(name: str) -> None:
     """Have another process compile a kernel, and do not wait for it.  Nobody does so twice."""
     place = find_place()
-    if name not in _prepared and place is not None and place.is_writable():
-        start_aside(place, [name])
-    _prepared.add(name)
+    if place is not None and place.is_writable():
+        start_once(place, [name])
+
+
+def start_once(place: Cache, names: Sequence[str]) -> None:
+    """Have another process compile the kernels that none was started for."""
+    if new := [name for name in names if name not in _prepared]:
+        start_aside(place, new)
+    _prepared.update(new)
 
 
 def _obtain(name: str, observer: Observer) -> tuple[str, bytes]:
@@ -141,33 +162,42 @@ def _in(place: Cache | None) -> str:
 
 def _build_missing(place: Cache | None, name: str, observer: Observer) -> tuple[str, bytes] | None:
     """Let other processes compile all kernels that are not there; None where they fail."""
-    wait_for_left_behind()
-    if (stored := read(place, name)) is not None:
-        return stored
-    kernels = KERNELS[engine_of(name)]
-    costs = {each: cost for each, cost in kernels.items() if read(place, each) is None}
-    groups = share_out(costs, min(processors(), MOST_BUILDERS))
+    groups, costs = divide_missing(place, name), KERNELS[engine_of(name)]
     longest = max((sum(costs[each] for each in group) for group in groups), default=0)
     seconds = math.ceil(START_SECONDS + longest)
     observer.notice(f"preparing the engine, first run only (about {seconds} s)")
     if why_no_cache():
         say_where(place, observer)
-    if name not in costs or place is None or not place.is_writable():
-        return None
-    build_side_by_side(place, groups)
+    wait_for_left_behind(lambda: read(place, name) is not None)
+    if (stored := read(place, name)) is not None or place is None or not place.is_writable():
+        return stored
+    build_side_by_side(place, divide_missing(place, name))
     return read(place, name)
+
+
+def divide_missing(place: Cache | None, name: str) -> list[list[str]]:
+    """Divide the kernels of an engine that are not kept among processes; one of them comes first.
+
+    Empty if that one is there."""
+    kernels = KERNELS[engine_of(name)]
+    costs = {each: cost for each, cost in kernels.items() if read(place, each) is None}
+    groups = share_out(costs, min(processors(), MOST_BUILDERS)) if name in costs else []
+    for group in groups:
+        group.sort(key=lambda each: each != name)
+    return groups
 
 
 def build(folder: str, key_folder: str, *names: str) -> None:
     """Compile kernels and put them into the cache; for a process that does nothing else."""
     place = Cache(Path(folder), Path(key_folder))
     for name in names:
-        if read(place, name) is not None:  # somebody else has done it meanwhile
-            continue
-        if name in LINKED_LATER:
-            write(place, name, *write_kernel(module_of(name), LINKED_LATER[name]))
-        else:
-            write(place, name, *compile_kernel(module_of(name), _machine(), quick=True))
+        with place.locked(_entry(name)):
+            if read(place, name) is not None:  # somebody else has done it meanwhile
+                continue
+            if name in LINKED_LATER:
+                write(place, name, *write_kernel(module_of(name), LINKED_LATER[name]))
+            else:
+                write(place, name, *compile_kernel(module_of(name), _machine(), quick=True))
 
 
 def engine_of(name: str) -> str:
@@ -244,6 +274,9 @@ def _load(symbol: str, code: bytes) -> tuple[Any, Kernel]:
 
 class Kernel:
     """The function `run` of a kernel module."""
+
+    longest_slice = sys.maxsize
+    """How many transitions a slice may have."""
 
     def __init__(self, native: Callable[..., int]) -> None:
         self._native = native

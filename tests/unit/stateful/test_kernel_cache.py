@@ -166,7 +166,8 @@ def test_a_process_builds_kernels(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     use_kernel()
 
 
-def test_a_time_limit_ends_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_time_limit_ends_the_wait(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MAZURKA_CACHE_DIR", str(tmp_path))
     sleep = [sys.executable, "-I", "-c", "import time; time.sleep(600)"]
     monkeypatch.setattr(kernel_builders, "python", lambda *_: sleep)
     with time_limit(0.01), pytest.raises(TimeLimitError, match="while preparing the engine"):

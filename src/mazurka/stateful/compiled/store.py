@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import time
 
-from mazurka.compiled.cache import kernel
 from mazurka.compiled.memory import Area
 from mazurka.search import Observer
 from mazurka.stateful import blocks
+from mazurka.stateful.compiled.early_kernel import early_kernel
 
 FIRST_CAPACITY = 1 << 12
 MOST_LOAD = 0.75
@@ -105,7 +105,7 @@ class Store:
         """Enter all states in the table, which is new, and larger than the old one."""
         self.tell(blocks.OLD_TABLE, old.address)
         self.tell(blocks.OLD_CAPACITY, old.length)
-        kernel("store", self.observer)(self.block.address)
+        early_kernel("store", self.observer)(self.block.address)
 
     def words_at(self, position: int, count: int) -> list[int]:
         """The first `count` words of a record in the log."""

@@ -6,12 +6,12 @@ that keep the path to the current state on a stack.
 
 from __future__ import annotations
 
-from mazurka.compiled.cache import kernel
 from mazurka.compiled.memory import Area
 from mazurka.deadline import seconds_left
 from mazurka.ir.native.step import NativeProgram
 from mazurka.search import Move, Observer, SearchOptions, SearchResult, Statistics
 from mazurka.stateful import blocks
+from mazurka.stateful.compiled.early_kernel import early_kernel
 from mazurka.stateful.compiled.store import Store
 from mazurka.stateful.compiled.view import ProgramView
 from mazurka.stateful.searches.conduct import Conductor
@@ -47,7 +47,7 @@ class KernelSearch:
         """What the search may ever have: so much address space is reserved."""
         self.record_words = self.layout.words + extra_words
         self.store = self.make_store(observer, inline=inline)
-        self.kernel = kernel(self.kernel_name, observer)
+        self.kernel = early_kernel(self.kernel_name, observer)
 
     def make_conductor(self, options: SearchOptions, observer: Observer) -> Conductor:
         return Conductor(self.view.native, options, observer)
@@ -89,6 +89,7 @@ class KernelSearch:
 
     def slice(self, budget: int) -> bool:
         """Run one slice and deal with its outcome; whether the search is over."""
+        budget = min(budget, self.kernel.longest_slice)
         end = self.numbers[blocks.TRANSITIONS] + budget
         self.numbers[blocks.BUDGET] = budget
         reason = self.kernel(self.view.block.address)

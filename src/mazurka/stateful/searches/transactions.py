@@ -21,7 +21,6 @@ from mazurka.analysis.discipline import Broken, Discipline
 from mazurka.analysis.laws import MoverUse
 from mazurka.analysis.locksets import Protection, classify_cells
 from mazurka.analysis.static_facts import find_static_facts
-from mazurka.compiled.cache import kernel
 from mazurka.compiled.memory import Area
 from mazurka.errors import InternalError
 from mazurka.ir.interpreter import State, Step
@@ -178,7 +177,6 @@ class TransactionSearch:
         self.discipline = Discipline(code.program, options.value(MOVERS))
         self.rounds: list[Round] = []
         self.classes: dict[int, CellClass] = {}
-        kernel("transactions", observer)  # before the clock starts
         self.started = time.perf_counter()
 
     def run(self) -> SearchResult:
