@@ -20,6 +20,9 @@ a model is not Python's module `token`.  So:
 - The name of another program is looked up in the absolute directories of `PATH` (`find_program`).
 - The working directory is the root of the file system unless a `directory` is given, since
   libraries read settings in the working directory.  So paths for a process must be absolute.
+- Native libraries can be looked for there, too: libclang asks the loader to look for the libraries
+  that it needs in the current directory (an empty entry of its `RPATH`).  Such a library is loaded
+  with the root of the file system as the current directory (`root_as_current_directory`).
 
 The environment is that of this process, with these changes, which matter to what the process starts
 in turn, as Ray and a C compiler do: `PYTHONSAFEPATH` is set, so that Python does not begin its
@@ -34,7 +37,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, STDOUT, CompletedProcess, TimeoutExpired
@@ -49,6 +53,7 @@ __all__ = [
     "TimeoutExpired",
     "find_program",
     "python",
+    "root_as_current_directory",
     "run",
     "start",
 ]
@@ -115,6 +120,21 @@ def is_current_directory(place: str) -> bool:
         return os.path.samefile(place, os.curdir)
     except OSError:
         return False
+
+
+@contextmanager
+def root_as_current_directory() -> Iterator[None]:
+    """Let this process work in the root of the file system for a moment, on POSIX systems."""
+    if os.name != "posix":
+        yield
+        return
+    here = os.open(os.curdir, getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY)
+    try:
+        os.chdir(os.sep)
+        yield
+    finally:
+        os.fchdir(here)
+        os.close(here)
 
 
 def find_program(name: str) -> str | None:

@@ -3,7 +3,7 @@ neither.
 
 The commands run in processes as users start them, in a directory with a file for each module of
 the standard library, and for each package that Mazurka needs.  Each file notes that it was
-executed.
+executed.  Files with names of native libraries are no libraries, so that to load them is an error.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from mazurka.cache_folder import find_cache
 from mazurka.processes import PIPE, python, run, start
 
 OTHERS = {"mazurka", "numba", "llvmlite", "numpy", "pysat", "dd", "ray", "rich", "typer", "clang"}
+LIBRARIES = ("libc.so.6", "libdl.so.2", "libm.so.6", "libpthread.so.0", "librt.so.1", "libz.so.1")
 HOSTILE = """\
 with open({executed!r}, "a") as file:
     file.write({name!r} + "\\n")
@@ -66,6 +67,8 @@ def write_hostile(folder: Path, names: set[str]) -> None:
         if name in OTHERS:
             (folder / name).mkdir()
             (folder / name / "__init__.py").write_text(text)
+    for library in LIBRARIES:
+        (folder / library).touch()
 
 
 def executed(folder: Path) -> set[str]:

@@ -43,6 +43,7 @@ from mazurka.frontend.c.types import (
     bare,
 )
 from mazurka.ir.program import Span
+from mazurka.processes import root_as_current_directory
 
 _BINARY = dict(
     enumerate(
@@ -121,7 +122,8 @@ def _load_clang() -> Any:
         raise MazurkaError(
             "reading C needs the parser of LLVM: run `pip install mazurka[c]`"
         ) from None
-    library = cindex.conf.lib
+    with root_as_current_directory():
+        library = cindex.conf.lib
     for name in ("clang_getCursorBinaryOperatorKind", "clang_getCursorUnaryOperatorKind"):
         function = getattr(library, name)
         function.argtypes, function.restype = [cindex.Cursor], ctypes.c_int
