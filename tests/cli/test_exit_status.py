@@ -14,7 +14,7 @@ import models
 import pytest
 from process_tree import allow_interrupts, processes_below
 from tests.limits import ENDLESS, ENOUGH, wait_until
-from warm import WarmCommand
+from tests.warm import WarmCommand
 
 FULL = Path("/dev/full")
 needs_full = pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")

@@ -77,8 +77,8 @@ def test_tests_of_threads_need_no_checker_of_models(environment, tmp_path):
 
 
 @pytest.mark.parametrize("command", ["check", "compare", "replay", "export", "bench"])
-def test_every_command_has_help_with_an_example(process, command):
-    run = process(command, "--help")
+def test_every_command_has_help_with_an_example(copy, command):
+    run = copy(command, "--help")
     assert run.returncode == 0
     assert f"Example: mazurka {command}" in " ".join(run.stdout.split()) or command == "replay"
     assert "Example: mazurka" in run.stdout

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from tests.limits import ENOUGH
+from tests.warm import run_warm
 
 FILES = {
     "src/shop/__init__.py": "",
@@ -73,21 +71,15 @@ def project(tmp_path, monkeypatch) -> Path:
 
 
 def pytest_in(directory: Path, *arguments: str) -> str:
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments],
-        cwd=directory,
-        env={**os.environ, "COLUMNS": "100"},
-        capture_output=True,
-        text=True,
-        timeout=ENOUGH,
-        check=False,
-    ).stdout
+    words = ("-q", "-p", "no:cacheprovider", *arguments)
+    environment = {**os.environ, "COLUMNS": "100"}
+    return run_warm("pytest", *words, folder=directory, environment=environment).stdout
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_packages_and_paths_of_the_settings(process, project, name):
+def test_packages_and_paths_of_the_settings(copy, project, name):
     (project / name).write_text(SETTINGS[name], encoding="utf-8")
-    both = process("test", TARGET)
+    both = copy("test", TARGET)
     assert both.returncode == 1, both.stdout + both.stderr
     wrong, named = both.stdout.split(f"{TARGET}::test_name\n")
     assert wrong.startswith(f"{TARGET}::test_add\nviolated: ")
@@ -95,10 +87,10 @@ def test_packages_and_paths_of_the_settings(process, project, name):
     assert named.startswith("holds\n")
 
 
-def test_the_nearest_settings_count(process, project):
+def test_the_nearest_settings_count(copy, project):
     (project / "pyproject.toml").write_text(SETTINGS["pyproject.toml"], encoding="utf-8")
     (project / "tests" / "pytest.ini").touch()
-    answer = process("test", TARGET)
+    answer = copy("test", TARGET)
     assert answer.returncode == 2
     assert "No module named 'shop'" in answer.stderr
 
@@ -106,16 +98,16 @@ def test_the_nearest_settings_count(process, project):
 @pytest.mark.parametrize(
     "settings", ["[tool.pytest", "[tool.pytest.ini_options]\npythonpath = 3\n"]
 )
-def test_settings_that_cannot_be_read_are_told(process, project, settings):
+def test_settings_that_cannot_be_read_are_told(copy, project, settings):
     (project / "pyproject.toml").write_text(settings, encoding="utf-8")
-    answer = process("test", TARGET)
+    answer = copy("test", TARGET)
     assert answer.returncode == 2
     assert "pyproject.toml" in answer.stderr
     assert len(answer.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("place", ["project", "project/tests/unit", "."])
-def test_tokens_of_pytest_are_replayed(process, project, monkeypatch, place):
+def test_tokens_of_pytest_are_replayed(copy, project, monkeypatch, place):
     (project / "pyproject.toml").write_text(SETTINGS["pyproject.toml"], encoding="utf-8")
     here = (project.parent / place).resolve()
     monkeypatch.chdir(here)
@@ -124,7 +116,7 @@ def test_tokens_of_pytest_are_replayed(process, project, monkeypatch, place):
     found = re.search(r"mz1-\S+", told)
     assert found is not None, told
     token = found.group()
-    again = process("replay", token)
+    again = copy("replay", token)
     assert again.returncode == 1, again.stdout + again.stderr
     assert "the recorded schedule, replayed" in again.stdout
     replayed = pytest_in(here, *where, f"--mazurka-replay={token}")
@@ -132,9 +124,9 @@ def test_tokens_of_pytest_are_replayed(process, project, monkeypatch, place):
     assert "1 failed, 1 deselected" in replayed
 
 
-def test_a_limit_of_executions_is_told(process, project):
+def test_a_limit_of_executions_is_told(copy, project):
     (project / "pyproject.toml").write_text(SETTINGS["pyproject.toml"], encoding="utf-8")
-    one = process("test", f"{TARGET}::test_add", "--executions", "1")
+    one = copy("test", f"{TARGET}::test_add", "--executions", "1")
     assert "1 partial order, run once, then the limit of 1 execution was hit" in one.stdout
-    two = process("test", f"{TARGET}::test_add", "--executions", "2")
+    two = copy("test", f"{TARGET}::test_add", "--executions", "2")
     assert "then the limit of 2 executions was hit" in " ".join(two.stdout.split())

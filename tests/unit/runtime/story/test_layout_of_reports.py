@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.limits import ENOUGH
+from tests.warm import run_warm
 
 import mazurka
 from mazurka.report.terminal import make_console, width_of_output
@@ -147,21 +145,18 @@ def process(directory: Path, columns: str | None, *command: str) -> str:
     if columns is not None:
         environment["COLUMNS"] = columns
     plugin = ["-p", "mazurka.runtime.testing.pytest.plugin"] if command[0] == "pytest" else []
-    done = subprocess.run(
-        [sys.executable, "-m", command[0], *plugin, *command[1:]],
-        cwd=directory,
-        env={
+    done = run_warm(
+        command[0],
+        *plugin,
+        *command[1:],
+        folder=directory,
+        environment={
             **environment,
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             "PYTHONIOENCODING": "utf-8",
         },
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=ENOUGH,
-        check=False,
     )
-    return done.stdout.decode()
+    return done.stdout + done.stderr
 
 
 def table_of(output: str) -> str:

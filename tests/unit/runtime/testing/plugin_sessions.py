@@ -1,13 +1,11 @@
-"""Sessions of pytest with the plugin, each in a process of its own."""
+"""Sessions of pytest with the plugin, each in a copy of a process that has loaded both."""
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
-from tests.limits import ENOUGH
+from tests.warm import run_warm
 
 
 def run(directory: Path, *arguments: str) -> tuple[int, str]:
@@ -19,12 +17,6 @@ def run(directory: Path, *arguments: str) -> tuple[int, str]:
         "PYTHONIOENCODING": "utf-8",
     }
     plugins = ["-p", "mazurka.runtime.testing.pytest.plugin", "-p", "no:cacheprovider"]
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", *plugins, "-W", "error", *arguments],
-        cwd=directory,
-        env=environment,
-        capture_output=True,
-        timeout=ENOUGH,
-        check=False,
-    )
-    return done.returncode, done.stdout.decode() + done.stderr.decode()
+    words = (*plugins, "-W", "error", *arguments)
+    done = run_warm("pytest", *words, folder=directory, environment=environment)
+    return done.returncode, done.stdout + done.stderr

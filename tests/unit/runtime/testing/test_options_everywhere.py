@@ -6,14 +6,12 @@ import inspect
 import json
 import os
 import re
-import subprocess
-import sys
 from dataclasses import fields
 from pathlib import Path
 from typing import get_overloads
 
 import pytest
-from tests.limits import ENOUGH
+from tests.warm import run_warm
 from typer.testing import CliRunner
 
 import mazurka
@@ -60,15 +58,9 @@ def test_sampled():
 
 def session(tmp_path: Path, *options: str) -> str:
     (tmp_path / "test_counts.py").write_text(TESTS)
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", *options],
-        cwd=tmp_path,
-        env={**os.environ, "COLUMNS": "200"},
-        capture_output=True,
-        text=True,
-        timeout=ENOUGH,
-        check=False,
-    )
+    words = ("-v", "-p", "no:cacheprovider", *options)
+    environment = {**os.environ, "COLUMNS": "200"}
+    done = run_warm("pytest", *words, folder=tmp_path, environment=environment)
     return done.stdout + done.stderr
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from tests.limits import ENOUGH
+from tests.warm import run_warm
 
 CONFTEST = """\
 import queue
@@ -356,14 +354,9 @@ class TestCut:
 
 
 def run(directory: Path, *arguments: str) -> str:
-    found = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rA", *arguments],
-        cwd=directory,
-        env={**os.environ, "COLUMNS": "150"},
-        capture_output=True,
-        text=True,
-        timeout=ENOUGH,
-    )
+    words = ("-p", "no:cacheprovider", "-rA", *arguments)
+    environment = {**os.environ, "COLUMNS": "150"}
+    found = run_warm("pytest", *words, folder=directory, environment=environment)
     return found.stdout + found.stderr
 
 

@@ -6,8 +6,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 import threading
 import unittest
 from collections.abc import Callable
@@ -16,6 +14,7 @@ from typing import Any
 
 import pytest
 from plugin_sessions import run
+from tests.warm import run_warm
 
 import mazurka
 
@@ -155,11 +154,8 @@ def test_sessions_without_marks(tmp_path: Path) -> None:
 
 
 def test_command(directory: Path) -> None:
-    command = [sys.executable, "-m", "mazurka", "test", "test_some.py", "--json"]
-    run = subprocess.run(
-        command, cwd=directory, check=False, capture_output=True, text=True, timeout=120
-    )
-    results = json.loads(run.stdout)["results"]
+    done = run_warm("mazurka", "test", "test_some.py", "--json", folder=directory)
+    results = json.loads(done.stdout)["results"]
     found = {one["input"].partition("::")[2]: one for one in results}
     assert {name for name, one in found.items() if one["verdict"] == "violated"} == {*FAILING}
     assert found["test_some_skip"]["verdict"] == found["test_some_xfail"]["verdict"] == "holds"
