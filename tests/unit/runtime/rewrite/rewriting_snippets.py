@@ -262,7 +262,8 @@ async def f():
     async with M() as m:
         m.x = await asyncio.sleep(0, 7)
         async for i in agen(): out.append(i)
-        return out + [i async for i in agen()], m.x
+        late = (i async for i in agen())
+        return out + [i async for i in agen()] + [i async for i in late], m.x
 coroutine = f()
 result = asyncio.run(coroutine)
 """,

@@ -66,6 +66,28 @@ def program():
     together(look, lambda: values.append(3), lambda: values.pop(0))
     return tuple(seen)
 """,
+    "an object whose `__exit__` is C code": """
+import io
+def program():
+    held, seen = io.StringIO(), []
+    def leave():
+        with held: pass
+    def look():
+        seen.append(held.closed)
+    together(leave, look)
+    return seen[0]
+""",
+    "a generator that delegates to a list": """
+def program():
+    values, seen = [1, 2], []
+    def walk():
+        yield from values
+    def look():
+        for value in walk():
+            seen.append(value)
+    together(look, lambda: values.append(3))
+    return tuple(seen)
+""",
     "a match": """
 class Point:
     __match_args__ = ("x", "y")

@@ -55,6 +55,11 @@ _OWN_NAMES: Final = frozenset({"__class__", "__classdict__", ".type_params", ".g
 """Variables that the compiler makes, and binds once."""
 _IN_OWN_FRAME: Final = frozenset({"super", "locals", "globals", "__import__", "breakpoint"})
 """Functions that look at the frame of their caller."""
+_STARTS_LATER: Final = ("CALL", "PRECALL", "RETURN_GENERATOR")
+"""Instructions that come after `GET_ITER` where a generator expression is made: it is called, or,
+from Python 3.15 on, it has been."""
+_EXIT: Final = 1
+"""The number of `__exit__` among the methods that `LOAD_SPECIAL` takes."""
 _ANNOUNCING: Final = ("KW_NAMES", "PRECALL")
 """Instructions that belong to the call after them."""
 
@@ -139,6 +144,8 @@ class InstructionRules:
                 self._tell_before(instruction, Events.fill_cache, "return")
         elif name == "GET_ITER":
             self._iterate(number, instruction)
+        elif name == "COPY":
+            self._manage(number, instruction)
         elif name == "MATCH_CLASS":
             self._match(number, instruction)
         elif name in self._rules:
@@ -241,9 +248,18 @@ class InstructionRules:
         self._builder.put(instruction, [same(instruction), *self._builder.call(Events.receive, 1)])
 
     def _iterate(self, number: int, instruction: Instruction) -> None:
-        is_lazy = self._builder.row[number + 1].name in ("CALL", "PRECALL")
+        if instruction.argument:  # which only `yield from` has, from Python 3.15 on
+            self._show(instruction, 1, Events.delegate, "yield from ...")
+            return
+        is_lazy = self._builder.row[number + 1].name in _STARTS_LATER
         event = Events.iterate_lazily if is_lazy else Events.iterate
         self._show(instruction, 1, event, "for ... in ...", False)
+
+    def _manage(self, number: int, instruction: Instruction) -> None:
+        """From Python 3.14 on, `with` takes the two methods from copies of its object."""
+        special = self._builder.row[number + 1]
+        if special.name == "LOAD_SPECIAL" and special.argument == _EXIT:
+            self._show(instruction, 1, Events.manage, "with ...")
 
     # -- names -------------------------------------------------------------------------------
 

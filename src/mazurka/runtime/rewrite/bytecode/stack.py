@@ -69,6 +69,8 @@ def entries_before(parts: Parts, names: Sequence[str]) -> dict[int, Stack]:
             continue
         found[id(instruction)] = merged
         for target, depth, keeps_place in covering[number]:
+            if depth > len(merged):
+                continue  # the end of an asynchronous generator expression, which cannot raise
             kept = (*merged[:depth], *(VALUE,) * (1 + keeps_place))
             waiting.append((index[id(target)], kept))
         if instruction.target is not None and instruction.name != "END_ASYNC_FOR":
