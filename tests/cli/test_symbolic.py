@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,6 @@ from mazurka.errors import OptionError, UnsupportedError
 from mazurka.report.answer import HOLDS, INCONCLUSIVE, VIOLATED
 from mazurka.report.observer import progress_text
 from mazurka.search import Silent, Statistics
-from mazurka.symbolic import options as symbolic_options
 from mazurka.symbolic import outlook, portfolio
 from mazurka.symbolic.portfolio import DiagramsBeside, ProofBeside
 
@@ -211,8 +211,8 @@ def test_time_limits_hold() -> None:
 
 
 def test_a_missing_solver_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(symbolic_options, "find_spec", lambda name: None)
-    with pytest.raises(OptionError, match=r"pip install 'mazurka\[symbolic\]'"):
+    monkeypatch.setitem(sys.modules, "pysat", None)
+    with pytest.raises(OptionError, match=r"pip install 'mazurka-check\[symbolic\]'"):
         check(EXAMPLES / "lost_update.py", engine="symbolic")
 
 
@@ -339,8 +339,8 @@ def test_diagrams_find_all_states(tmp_path: Path) -> None:
 
 
 def test_diagrams_need_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(symbolic_options, "find_spec", lambda name: None)
-    with pytest.raises(OptionError, match=r"pip install 'mazurka\[bdd\]'"):
+    monkeypatch.setitem(sys.modules, "dd", None)
+    with pytest.raises(OptionError, match=r"pip install 'mazurka-check\[bdd\]'"):
         check(EXAMPLES / "lost_update.py", strategy="bdd")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -115,12 +116,12 @@ def test_wide_values_are_proved_by_a_circuit(tmp_path: Path) -> None:
 def test_without_a_solver_one_line_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mazurka.symbolic.options.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "pysat", None)
     right = TWO_CHOICES.format(most=100_000).replace("secret < 100000 // 2", "guess >= 0")
     verdict = check_text(tmp_path, right)
     assert verdict.verdict == "inconclusive"
     assert "outcomes at" in verdict.limits[0]
-    assert any("pip install 'mazurka[symbolic]'" in note for note in verdict.notes)
+    assert any("pip install 'mazurka-check[symbolic]'" in note for note in verdict.notes)
 
 
 # --- when to turn -------------------------------------------------------------------------------

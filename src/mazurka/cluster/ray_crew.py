@@ -19,6 +19,7 @@ from typing import Any
 
 from mazurka.cluster.crew import LOCAL, ClusterError, LostWorkerError
 from mazurka.errors import InternalError, MazurkaError
+from mazurka.extras import RAY
 
 QUIET_SETTINGS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 """Ray is to send nothing anywhere, and not to warn of a change in how it treats devices."""
@@ -29,7 +30,7 @@ TOKEN_BYTES = 32
 QUIETLY: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
 
 
-NO_RAY = "--cluster needs Ray: pip install 'mazurka[ray]'"
+NO_RAY = f"--cluster needs Ray: {RAY.advice}"
 
 
 def import_ray() -> Any:

@@ -6,6 +6,7 @@ from importlib.machinery import PathFinder
 from importlib.util import find_spec
 
 from mazurka.errors import OptionError
+from mazurka.extras import BDD, MODELS, SYMBOLIC, MissingExtraError
 from mazurka.search import Option, SearchOptions
 
 INTERLEAVINGS = ("full", "partial-order", "transactions", "peephole", "sweeps")
@@ -16,11 +17,8 @@ OF_STATES = ("full", "partial-order", "transactions", "sweeps")
 
 def require_solver() -> None:
     """Refuse to search where there is no solver."""
-    if find_spec("pysat") is None:
-        raise OptionError(
-            "--engine symbolic needs a SAT solver, which is not installed:"
-            " pip install 'mazurka[symbolic]'"
-        )
+    MODELS.require("--engine symbolic needs NumPy and Numba, which are not installed")
+    SYMBOLIC.require("--engine symbolic needs a SAT solver, which is not installed")
 
 
 def has_diagrams() -> bool:
@@ -35,11 +33,11 @@ def has_diagrams() -> bool:
 
 def require_diagrams() -> None:
     """Refuse to search where there is no package for decision diagrams, or a slow one."""
+    MODELS.require("--strategy bdd needs NumPy and Numba, which are not installed")
     if not has_diagrams():
-        raise OptionError(
+        raise MissingExtraError(
             "--strategy bdd needs decision diagrams, which are not installed (the package dd with"
-            " CUDD): pip install 'mazurka[bdd]'; where there is no such wheel, pdr may prove the"
-            " model, too"
+            f" CUDD): {BDD.advice}; --strategy pdr may prove the model, too"
         )
 
 

@@ -273,5 +273,5 @@ def test_what_makes_no_sense_is_refused(tuning: dict[str, object], message: str)
 def test_without_ray_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     options = replace(OPTIONS, tuning={"cluster": "auto"})
-    with pytest.raises(ClusterError, match=r"pip install 'mazurka\[ray\]'"):
+    with pytest.raises(ClusterError, match=r"pip install 'mazurka-check\[ray\]'"):
         STRATEGY.run(lost_update(), options, Silent())

@@ -126,7 +126,7 @@ def test_too_many_threads_are_refused() -> None:
 
 def test_no_bindings(monkeypatch: pytest.MonkeyPatch) -> None:
     without_bindings(monkeypatch)
-    with pytest.raises(NoDeviceError, match=r"pip install 'mazurka\[cuda\]'"):
+    with pytest.raises(NoDeviceError, match=r"pip install 'mazurka-check\[cuda\]'"):
         STRATEGY.run(modular_counters(2, 3), replace(OPTIONS, tuning={"device": "cuda"}), Silent())
 
 

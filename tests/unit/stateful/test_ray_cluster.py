@@ -32,7 +32,7 @@ from mazurka.stateful.strategies.full import STRATEGY
 pytestmark = [
     pytest.mark.skipif(
         importlib.util.find_spec("ray") is None,
-        reason="Ray is not installed: pip install 'mazurka[ray]'",
+        reason="Ray is not installed: pip install 'mazurka-check[ray]'",
     ),
     pytest.mark.filterwarnings("ignore"),  # what Ray warns of is for Ray to mend
 ]

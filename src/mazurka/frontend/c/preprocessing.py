@@ -16,6 +16,7 @@ from pathlib import Path
 
 from mazurka.deadline import check_time
 from mazurka.errors import MazurkaError, OptionError
+from mazurka.extras import C
 from mazurka.frontend.c.bounded import LONGEST, MOST_OUTPUT, BoundedRun, run_bounded
 from mazurka.frontend.c.source.places import quote, unquote
 from mazurka.processes import find_program, python
@@ -115,8 +116,8 @@ def header_names() -> list[str]:
 def _run_pcpp(path: str, text: str, macros: Mapping[str, str]) -> BoundedRun:
     if find_spec("pcpp") is None:
         raise MazurkaError(
-            "there is no preprocessor: install a C compiler, or `pip install mazurka[c]`, or give a"
-            " preprocessed file (.i)",
+            "there is no preprocessor: install a C compiler, or give a preprocessed file (.i), or"
+            f" {C.advice}",
             file=path,
         )
     definitions = [f"{name} {value}" for name, value in macros.items()]

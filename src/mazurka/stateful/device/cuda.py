@@ -1,7 +1,7 @@
 """A GPU of NVIDIA's, through its driver; no CUDA toolkit is needed.
 
 LLVM writes PTX, which the driver compiles for the GPU that is there.  The driver is reached through
-`cuda-bindings` (`pip install 'mazurka[cuda]'`).
+`cuda-bindings`, the extra `cuda`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from mazurka.errors import OptionError
+from mazurka.extras import CUDA
 from mazurka.stateful.device.program import CodeTarget
 
 BLOCK_THREADS = 128
@@ -38,7 +39,7 @@ class CudaDevice:
             from cuda.bindings import driver
         except ImportError as error:
             raise NoDeviceError(
-                "--device cuda needs the package cuda-bindings: pip install 'mazurka[cuda]'"
+                f"--device cuda needs the package cuda-bindings: {CUDA.advice}"
             ) from error
         self.driver: Any = driver
         self.compiling_seconds = 0.0

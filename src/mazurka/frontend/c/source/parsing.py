@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from mazurka.errors import MazurkaError, UnsupportedError
+from mazurka.extras import C, MissingExtraError
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.source.attributes import (
     find_refusal,
@@ -119,9 +120,7 @@ def _load_clang() -> Any:
     try:
         from clang import cindex
     except ImportError:
-        raise MazurkaError(
-            "reading C needs the parser of LLVM: run `pip install mazurka[c]`"
-        ) from None
+        raise MissingExtraError(f"reading C needs the parser of LLVM: {C.advice}") from None
     with root_as_current_directory():
         library = cindex.conf.lib
     for name in ("clang_getCursorBinaryOperatorKind", "clang_getCursorUnaryOperatorKind"):

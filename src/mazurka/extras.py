@@ -1,0 +1,75 @@
+"""The optional parts of an installation: which packages each takes, and what to say without them.
+
+Mazurka is installed as `mazurka-check`, since another project is called `mazurka` on the Python
+Package Index; the package that is imported and the command are called `mazurka`.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+from platform import python_version
+
+from mazurka.errors import OptionError
+
+DISTRIBUTION = "mazurka-check"
+"""The name by which pip knows Mazurka."""
+
+
+class MissingExtraError(OptionError):
+    """Something that is asked for needs a package that is not installed."""
+
+
+@dataclass(frozen=True)
+class Extra:
+    """An optional part, by the name that pip knows it by."""
+
+    name: str
+    modules: tuple[str, ...]
+    """The modules to look for, without importing them."""
+    package: str
+    """The package that decides on which versions of Python the extra can be installed."""
+    newest: tuple[int, int] | None = None
+    """The newest version of Python for which that package has a wheel; None if there is one for
+    all that Mazurka supports."""
+
+    @property
+    def command(self) -> str:
+        """The command that installs the extra."""
+        return f"pip install '{DISTRIBUTION}[{self.name}]'"
+
+    @property
+    def has_wheel(self) -> bool:
+        """Whether its packages are known to be installable on the running version of Python."""
+        return self.newest is None or sys.version_info[:2] <= self.newest
+
+    @property
+    def is_installed(self) -> bool:
+        return all(find_spec(module) is not None for module in self.modules)
+
+    @property
+    def advice(self) -> str:
+        """How to get the extra: the command that installs it, or why there is none."""
+        if self.has_wheel:
+            return self.command
+        assert self.newest is not None
+        newest = ".".join(map(str, self.newest))
+        return (
+            f"{self.package} has no wheel for Python {python_version()};"
+            f" with Python {newest} or older: {self.command}"
+        )
+
+    def require(self, what: str) -> None:
+        """Raise an error if the extra is not installed; `what` begins its message."""
+        if not self.is_installed:
+            raise MissingExtraError(f"{what}: {self.advice}")
+
+
+MODELS = Extra("models", ("llvmlite", "numba", "numpy"), "numba")
+C = Extra("c", ("clang",), "libclang")
+SYMBOLIC = Extra("symbolic", ("pysat",), "python-sat", newest=(3, 14))
+BDD = Extra("bdd", ("dd",), "dd with CUDD", newest=(3, 13))
+CUDA = Extra("cuda", ("cuda",), "cuda-bindings")
+RAY = Extra("ray", ("ray",), "ray", newest=(3, 14))
+EXTRAS = (MODELS, C, SYMBOLIC, BDD, CUDA, RAY)

@@ -1,0 +1,84 @@
+"""What pip knows of Mazurka, and what Mazurka and its pages say of pip."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from mazurka.extras import DISTRIBUTION, EXTRAS, SYMBOLIC, MissingExtraError
+from mazurka.version import __version__
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PLACES = ("src", "docs", "examples", "tests", "benchmarks")
+OTHER_PROJECT = re.compile(
+    r"pip3? install [^\n]*?(?<![\w./'\-])['\"]?mazurka(?![\w\-])|(?<![\w\-])mazurka\[[a-z]"
+)
+"""Our name without its ending, where pip would install another project."""
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("pip install mazurka", True),
+        ("python -m pip install -U 'mazurka[c]'", True),
+        ("the extra `mazurka[symbolic]`", True),
+        ("pip install 'mazurka-check[c]'", False),
+        ("pip install '.[test]' && python3 -m mazurka check", False),
+    ],
+)
+def test_the_name_of_another_project_is_recognized(text: str, wrong: bool) -> None:
+    assert bool(OTHER_PROJECT.search(text.partition(" && ")[0])) is wrong
+
+
+def test_nothing_tells_people_to_install_another_project() -> None:
+    files = [path for place in PLACES for path in (ROOT / place).rglob("*")]
+    files += [*ROOT.glob("*.md"), *ROOT.glob("*.cff"), *(ROOT / ".github").rglob("*")]
+    found = [
+        f"{path.relative_to(ROOT)}: {line.strip()}"
+        for path in files
+        if path.suffix in (".py", ".md", ".cff", ".yml", ".toml") and path != Path(__file__)
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if OTHER_PROJECT.search(line.partition(" && ")[0])
+    ]
+    assert found == []
+
+
+def test_the_names_of_the_project() -> None:
+    assert PROJECT["name"] == DISTRIBUTION
+    assert list(PROJECT["scripts"]) == ["mazurka"]
+
+
+def test_extras_are_those_of_the_project() -> None:
+    known = PROJECT["optional-dependencies"]
+    assert {extra.name for extra in EXTRAS} | {"test", "test-threads"} == set(known)
+    for extra in EXTRAS:
+        limits = re.findall(r"python_version < '3\.(\d+)'", " ".join(known[extra.name]))
+        newest = None if extra.newest is None else [str(extra.newest[1] + 1)]
+        assert (limits or None) == newest, extra.name
+
+
+def test_the_base_is_light() -> None:
+    """Whatever takes megabytes is an extra."""
+    assert {re.split("[<>=]", each)[0] for each in PROJECT["dependencies"]} == {"rich", "typer"}
+
+
+def test_a_missing_extra_names_the_command_or_the_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pysat", None)
+    monkeypatch.setattr(sys, "version_info", (3, 14, 0))
+    with pytest.raises(MissingExtraError, match=r"^a solver: pip install 'mazurka-check\[symb"):
+        SYMBOLIC.require("a solver")
+    monkeypatch.setattr(sys, "version_info", (3, 15, 0))
+    with pytest.raises(MissingExtraError, match=r"python-sat has no wheel for Python .* 3\.14 or"):
+        SYMBOLIC.require("a solver")
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {__version__}\n" in citation
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(r"(?m)^## ([\d.]+)", changes).group(1) == __version__  # type: ignore[union-attr]
