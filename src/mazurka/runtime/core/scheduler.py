@@ -11,8 +11,10 @@ others unwind one by one.  Meanwhile points let everything pass that need not wa
 
 from __future__ import annotations
 
+import sys
 from _thread import allocate_lock, get_ident
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn, TypeGuard
 
 from mazurka.runtime.core import failures, spinning
@@ -29,6 +31,8 @@ ASKED = 512
 """The search is asked about every so many steps at least: one that joins for ever has to end."""
 UNWINDING = 1000
 """How many points a thread may reach while it unwinds before it is given up."""
+FINALIZING = 100_000
+"""How many more points finalizers may reach: a run may leave many objects."""
 
 
 class Scheduler:
@@ -477,6 +481,20 @@ class Scheduler:
             self.pending[task.number] = None
         self.ident = 0
         self.running = main
+
+    @contextmanager
+    def unwinding(self) -> Iterator[None]:
+        """Let finalizers run after the run as what unwinds does: observed, and without waiting for
+        anything.  Their exceptions are not reported."""
+        report, gone = sys.unraisablehook, self.gone
+        sys.unraisablehook = lambda found: None
+        self.running.reached = -FINALIZING
+        self.gone, self.ident = False, get_ident()
+        try:
+            yield
+        finally:
+            self.gone, self.ident = gone, 0
+            sys.unraisablehook = report
 
 
 def _wait_for_ever() -> None:

@@ -28,13 +28,14 @@ identity.
 
 from __future__ import annotations
 
+import gc
 import sys
 import weakref
 from collections import Counter
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
-from mazurka.runtime.core.insides import field_of, module_of, qualified_name
+from mazurka.runtime.core.insides import field_of, has_in_class, module_of, qualified_name
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.sharing.kept_by_c import older_in_c
@@ -49,6 +50,8 @@ PINS_OF_RUN = 32
 """The number of objects of a type that one run pins at most."""
 _NAME = "name"
 """How the news begins that an object has been pinned."""
+ENDINGS = 100
+"""After so many runs with finalizers, cycles are looked for among all objects, not new ones."""
 SWEEP = 50_000
 """The number of known objects at which those are dropped that nobody else refers to."""
 
@@ -124,6 +127,10 @@ class Names:
         """By the name of a type whose objects are not told apart: what stands for them all."""
         self._plain: set[type] = set()
         """Types whose objects are named after their creators, unless they are pinned."""
+        self._finalized: set[type] = set()
+        """Types with a `__del__` method whose objects runs have met."""
+        self._endings = 0
+        """After how many runs there may have been such objects."""
         self._limit = SWEEP
 
     def clear(self) -> None:
@@ -141,20 +148,51 @@ class Names:
         self._vague.clear()
         self._plain.clear()
         self.restart()
+        self._finalized.clear()
 
     def restart(self) -> None:
         """Forget the run, and what it has changed in objects that are older.
 
         An object that it was the first to meet it may have made itself: a node of a list in C, say.
         If a later run meets it, it is compared with what it was then.
+
+        Objects that the run has made, and that nothing but an older one refers to, end then; so do
+        those that it has left in cycles.  If they have finalizers, these run when all is put back,
+        as what unwinds does, and what they change is put back, too.
         """
+        has_run = bool(self.objects)
+        ending = self._find_finalized()
+        self._forget_run()
+        if has_run and self._finalized:
+            self._finalize(ending)
+            self._forget_run()
+        if has_run and (self._fresh or self._tried):
+            self._count_pins_in_vain()
+
+    def _find_finalized(self) -> list[Any]:
+        """Find the objects with a finalizer that the run has met."""
+        kinds = self._finalized
+        if not kinds:
+            return []
+        kept = (seen.kept if seen.vague else (seen.thing,) for seen in self.objects.values())
+        return [thing for things in kept for thing in things if type(thing) in kinds]
+
+    def _finalize(self, ending: list[Any]) -> None:
+        """Let objects end, the last references to which are in this list or in cycles.
+
+        The program has not ended them, so what their finalizers raise says nothing about it.
+        """
+        self._endings += 1
+        with session.current.unwinding():
+            ending.clear()
+            gc.collect(0 if self._endings % ENDINGS else 2)
+
+    def _forget_run(self) -> None:
         older_in_c.put_back()  # first: what C code writes may be a variable, too
         lost = older_state.put_back(self.objects.get)
         for thing in (*lost, *older_in_c.take_lost()):
             if id(thing) not in self._fresh:
                 unobserved.lose(self._pinned[id(thing)][1] if self.is_pinned(thing) else thing)
-        if self.objects and (self._fresh or self._tried):
-            self._count_pins_in_vain()
         self.objects.clear()
         self._counts.clear()
         self._limit = SWEEP
@@ -233,6 +271,8 @@ class Names:
         if id(thing) in held or (kind is FunctionType and is_lasting(thing)):
             older_state.meet(thing)
         if kind not in self._plain or id(thing) in self._pinned:
+            if has_in_class(kind, "__del__"):
+                self._finalized.add(kind)
             seen = self._name_specially(thing, kind)
             if seen is not None:
                 return seen
