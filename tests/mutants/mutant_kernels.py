@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,8 +63,8 @@ class KernelMutant:
 
 def compile_mutants(
     folder: Path, mutants: Sequence[KernelMutant]
-) -> dict[KernelMutant, Callable[[int], int]]:
-    """The functions `run` of the changed kernels, which belong to one engine, as native code."""
+) -> dict[KernelMutant, cache.Kernel]:
+    """Compile changed kernels, which belong to one engine, to native code."""
     (package,) = {mutant.package for mutant in mutants}
     names = [mutant.write(folder, f"mutant{number}") for number, mutant in enumerate(mutants)]
     command = [sys.executable, "-c", PROGRAM, package, str(folder), *names]
@@ -72,15 +72,10 @@ def compile_mutants(
     found = {}
     for mutant, name in zip(mutants, names, strict=True):
         symbol, _, code = (folder / name).read_bytes().partition(b"\n")
-        found[mutant] = _keep(cache._load(symbol.decode(), code))
+        engine, found[mutant] = cache._load(symbol.decode(), code)
+        ENGINES.append(engine)
     return found
 
 
-def _keep(loaded: tuple[object, Callable[[int], int]]) -> Callable[[int], int]:
-    """The function, which the engine that holds its code outlives."""
-    engine, function = loaded
-
-    def run(address: int, engine: object = engine) -> int:
-        return function(address)
-
-    return run
+ENGINES: list[object] = []
+"""The owners of the mutants' machine code, which must exist as long as the mutants are called."""

@@ -8,12 +8,13 @@ and explores too much, so it is told by a count.  Most break the search as writt
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from mazurka.analysis.channels import find_channels
+from mazurka.compiled.cache import Kernel
 from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.native.step import native
@@ -266,7 +267,7 @@ KERNEL_MUTANTS = [
 @pytest.fixture(scope="module")
 def compiled(
     tmp_path_factory: pytest.TempPathFactory,
-) -> dict[KernelMutant, Callable[[int], int]]:
+) -> dict[KernelMutant, Kernel]:
     mutants = [KernelMutant("cartesian", *mutant[1:4]) for mutant in KERNEL_MUTANTS]
     return compile_mutants(tmp_path_factory.mktemp("kernels"), mutants)
 
@@ -277,7 +278,7 @@ def compiled(
     ids=[mutant[0] for mutant in KERNEL_MUTANTS],
 )
 def test_kernel_mutant_is_told_apart(
-    compiled: dict[KernelMutant, Callable[[int], int]],
+    compiled: dict[KernelMutant, Kernel],
     monkeypatch: pytest.MonkeyPatch,
     part: str,
     text: str,
@@ -288,7 +289,7 @@ def test_kernel_mutant_is_told_apart(
 ) -> None:
     right = search_natively(model)
     run = compiled[KernelMutant("cartesian", part, text, replacement)]
-    monkeypatch.setattr(kernel_search, "kernel", lambda name, observer: run)
+    monkeypatch.setattr(kernel_search, "early_kernel", lambda name, observer: run)
     broken = search_natively(model)
     assert (broken.violation is not None) == found
     assert broken.statistics.states == states

@@ -6,10 +6,9 @@ for the search as written.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
+from mazurka.compiled.cache import Kernel
 from mazurka.stateful.searches import kernel_search
 from tests.mutants.mutant_kernels import KernelMutant, compile_mutants
 from tests.mutants.transaction_searches import Search
@@ -30,7 +29,7 @@ def mutant_of(text: str, replacement: str) -> KernelMutant:
 @pytest.fixture(scope="module")
 def compiled(
     tmp_path_factory: pytest.TempPathFactory,
-) -> dict[KernelMutant, Callable[[int], int]]:
+) -> dict[KernelMutant, Kernel]:
     mutants = [mutant_of(*mutant[1:3]) for mutant in KERNEL_MUTANTS]
     return compile_mutants(tmp_path_factory.mktemp("kernels"), mutants)
 
@@ -41,7 +40,7 @@ def compiled(
     ids=[mutant[0] for mutant in KERNEL_MUTANTS],
 )
 def test_kernel_mutant_loses_a_violation(
-    compiled: dict[KernelMutant, Callable[[int], int]],
+    compiled: dict[KernelMutant, Kernel],
     monkeypatch: pytest.MonkeyPatch,
     text: str,
     replacement: str,
@@ -49,5 +48,5 @@ def test_kernel_mutant_loses_a_violation(
 ) -> None:
     assert search.finds_natively()
     run = compiled[mutant_of(text, replacement)]
-    monkeypatch.setattr(kernel_search, "kernel", lambda name, observer: run)
+    monkeypatch.setattr(kernel_search, "early_kernel", lambda name, observer: run)
     assert not search.finds_natively()

@@ -106,7 +106,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def kernels(
     tmp_path_factory: pytest.TempPathFactory,
-) -> dict[KernelMutant, Callable[[int], int]]:
+) -> dict[KernelMutant, cache.Kernel]:
     return compile_mutants(tmp_path_factory.mktemp("mutants"), list(KERNEL_MUTANTS.values()))
 
 
@@ -148,7 +148,7 @@ def is_caught() -> bool:
 @pytest.mark.parametrize("name", KERNEL_MUTANTS)
 def test_the_changed_kernel_is_caught(
     name: str,
-    kernels: dict[KernelMutant, Callable[[int], int]],
+    kernels: dict[KernelMutant, cache.Kernel],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     run = kernels[KERNEL_MUTANTS[name]]
