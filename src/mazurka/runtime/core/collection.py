@@ -21,11 +21,14 @@ def collect_and_freeze() -> None:
 
 class PausedCollection:
     """Keeps the collector from running by itself: finalizers would run in any thread, at any
-    point."""
+    point.
+
+    A threshold of 0 does that.  Programs ask whether the collector is enabled, and hardly any asks
+    for its thresholds."""
 
     def __init__(self) -> None:
         self._pauses = 0
-        self._is_enabled = False
+        self._thresholds = gc.get_threshold()
         self.has_frozen = False
         """Whether objects are frozen for an exploration."""
 
@@ -33,8 +36,8 @@ class PausedCollection:
         """Stop collecting, and freeze what there is, unless the program has done so."""
         self._pauses += 1
         if self._pauses == 1:
-            self._is_enabled = gc.isenabled()
-            gc.disable()
+            self._thresholds = gc.get_threshold()
+            gc.set_threshold(0)
             if not is_frozen():
                 self.has_frozen = True
                 freeze()
@@ -46,8 +49,7 @@ class PausedCollection:
             if self.has_frozen:
                 self.has_frozen = False
                 gc.unfreeze()
-            if self._is_enabled:
-                gc.enable()
+            gc.set_threshold(*self._thresholds)
 
 
 collection: Final = PausedCollection()
