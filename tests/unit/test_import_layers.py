@@ -16,7 +16,16 @@ HOME = Path(mazurka.__file__).parent
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("version", "errors", "model"),
-    ("deadline", "extras", "stack", "cache_folder", "interrupts", "processes", "system_limits"),
+    (
+        "deadline",
+        "extras",
+        "stack",
+        "cache_folder",
+        "interrupts",
+        "processes",
+        "supported_pythons",
+        "system_limits",
+    ),
     ("ir",),
     ("ir.values",),
     ("ir.passes",),

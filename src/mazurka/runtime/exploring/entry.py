@@ -20,6 +20,7 @@ from mazurka.runtime.story.diagnosing import diagnose
 from mazurka.runtime.story.failure import describe_failure
 from mazurka.runtime.story.result import Result
 from mazurka.stateless.explored import INTERRUPTED, Explored, Progress
+from mazurka.supported_pythons import warn_if_newer
 
 
 def explore_test(
@@ -32,6 +33,7 @@ def explore_test(
 
     The time that the options allow begins now, or at `since`.
     """
+    warn_if_newer()
     options = options.with_seed()
     result = begin_result(test, options)
     started = time.perf_counter() if since is None else since
@@ -75,6 +77,7 @@ def conclude_interrupted(test: Test, options: ExploreOptions, explored: Explored
 
 def replay_test(test: Test, options: ExploreOptions, token: Token) -> Result:
     """Follow a token; the failure that it stands for is a violation, anything else is not."""
+    warn_if_newer()
     races = options.races or token.failure == "race"
     result = Result(input=test.name, verdict=HOLDS, strategy="replay", races=races)
 

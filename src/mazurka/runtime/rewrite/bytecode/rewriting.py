@@ -14,9 +14,8 @@ from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError, assemble
 from mazurka.runtime.rewrite.bytecode.builder import Builder
 from mazurka.runtime.rewrite.bytecode.rules import InstructionRules
 from mazurka.runtime.rewrite.bytecode.stack import entries_before
+from mazurka.supported_pythons import NEWEST
 
-NEWEST: Final = (3, 15)
-"""The last version of Python whose instructions are known here."""
 _ADDED: Final = 8
 """By how much what is put between instructions makes the stack larger, at most."""
 _OPTIMIZED: Final = 1
