@@ -6,7 +6,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -19,8 +19,7 @@ import pytest
 import tests.plain_asserts  # noqa: F401 - before anything of Mazurka's is imported
 
 # isort: split
-from mazurka.compiled.cache import KERNELS, kernel
-from mazurka.ir.native import step
+from mazurka.extras import MODELS
 from mazurka.runtime.exploring import unseen
 from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.program import program
@@ -115,8 +114,11 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """Compile the kernels before any test, so that none sees the message about it on stderr.
 
     With `-n` this happens before the other processes begin: they find what they would otherwise
-    all compile at the same time."""
-    if not session.config.option.collectonly:
+    all compile at the same time.  Without the extra for models there are none: tests of real
+    threads need none."""
+    if MODELS.is_installed and not session.config.option.collectonly:
+        from mazurka.compiled.cache import KERNELS, kernel
+
         for name in chain.from_iterable(KERNELS.values()):
             kernel(name, Silent())
 
@@ -164,26 +166,36 @@ def known_memory() -> Iterator[None]:
         yield
 
 
-@lru_cache(maxsize=256)
-def _compile_once(text: str, speed: int) -> step.NativeStep:
-    return _compile_assembly(text, speed=speed)
+@pytest.fixture(scope="session")
+def compile_once() -> Callable[[str, int], object] | None:
+    """Compile each step function once; None without the extra for models."""
+    if not MODELS.is_installed:
+        return None
+    from mazurka.ir.native import step
 
-
-_compile_assembly = step.compile_assembly
+    compile_assembly = step.compile_assembly
+    return lru_cache(maxsize=256)(lambda text, speed: compile_assembly(text, speed=speed))
 
 
 @pytest.fixture(scope="module", autouse=True)
-def native_code(request: pytest.FixtureRequest) -> Iterator[None]:
+def native_code(
+    request: pytest.FixtureRequest, compile_once: Callable[[str, int], object] | None
+) -> Iterator[None]:
     """Compile the step function of a program once for all tests, and do not optimize it.
 
     Optimizing takes longer than searching what tests search.  Tests that are about the code itself
     are marked `optimized`: they have it as users do."""
+    if compile_once is None:
+        yield
+        return
+    from mazurka.ir.native import step
+
     optimized = request.node.get_closest_marker("optimized") is not None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             step,
             "compile_assembly",
-            lambda text, speed: _compile_once(text, speed if optimized else 0),
+            lambda text, speed: compile_once(text, speed if optimized else 0),
         )
         yield
 
