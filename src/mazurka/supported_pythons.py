@@ -1,6 +1,7 @@
 """The versions of CPython that Mazurka supports: the only list of them.
 
-The classifiers of the project are compared with it; `noxfile.py` and `.ci/other-pythons` read it.
+The classifiers of the project are compared with it; `noxfile.py` and `.ci/other_pythons.py` read
+it.
 """
 
 from __future__ import annotations

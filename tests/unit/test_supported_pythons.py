@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import runpy
+import subprocess
 import sys
 import tomllib
 import warnings
@@ -10,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.limits import ENOUGH, NO_TIME
 
 from mazurka.supported_pythons import FREE_THREADED, NEWEST, SUPPORTED, name, warn_if_newer
 
@@ -48,3 +51,43 @@ def test_a_newer_version_is_used_with_one_warning(monkeypatch: pytest.MonkeyPatc
     with warnings.catch_warnings(record=True) as again:
         warn_if_newer()
     assert again == []
+
+
+OTHERS = runpy.run_path(str(ROOT / ".ci" / "other_pythons.py"))
+
+
+def test_other_versions_are_tested_from_the_list() -> None:
+    assert OTHERS["SUPPORTED"] == [name(version) for version in SUPPORTED]
+    assert OTHERS["FREE_THREADED"] == [f"{name(version)}t" for version in FREE_THREADED]
+    assert set(OTHERS["REQUIRED"]) <= set(OTHERS["SUPPORTED"])
+    assert set(OTHERS["BUILT"]) <= set(OTHERS["FREE_THREADED"])
+
+
+def test_the_tests_of_real_threads_exist() -> None:
+    listed = (ROOT / OTHERS["TESTS"].removeprefix("@")).read_text(encoding="utf-8").split()
+    assert listed
+    assert [place for place in listed if not (ROOT / place).exists()] == []
+
+
+def test_a_failed_step_is_one_line(tmp_path: Path) -> None:
+    """With the last line of its output; the log has all of it, and its children are ended."""
+    log = tmp_path / "logs" / "step.log"
+    with pytest.raises(subprocess.CalledProcessError) as caught:
+        OTHERS["run"](["sh", "-c", "sleep 600 & echo one; echo two; exit 3"], log, ENOUGH)
+    assert OTHERS["describe"](caught.value) == "sh: exit status 3: two"
+    assert log.read_text().endswith("one\ntwo\n")
+    with pytest.raises(subprocess.CalledProcessError) as caught:
+        OTHERS["run"](["sleep", "600"], log, NO_TIME)
+    assert OTHERS["describe"](caught.value) == "sleep: more than 1e-09 minutes"
+
+
+def test_nothing_is_removed_through_a_mount(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sid" / "work").mkdir(parents=True)
+    monkeypatch.setitem(
+        OTHERS["remove"].__globals__, "mounts_below", lambda folder: [f"{folder}/work"]
+    )
+    with pytest.raises(OTHERS["NotTestedError"], match="sid/work is still mounted"):
+        OTHERS["remove"](tmp_path / "sid")
+    assert (tmp_path / "sid" / "work").is_dir()
