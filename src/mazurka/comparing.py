@@ -15,6 +15,7 @@ from mazurka.checking import (
 from mazurka.deadline import interruptible, time_limit
 from mazurka.errors import OptionError, UnsupportedError
 from mazurka.ir.program import Program
+from mazurka.report.answer import HEAD
 from mazurka.report.verdict import UNREDUCED, Verdict
 from mazurka.search import Observer, Strategy
 from mazurka.search.options import one_of
@@ -28,7 +29,6 @@ from mazurka.search.request import (
     strategies_for,
     validate,
 )
-from mazurka.version import __version__
 
 INTERRUPTED = "interrupted"
 COUNTLESS = ("symbolic",)
@@ -58,8 +58,7 @@ class Comparison:
 
     def to_json(self) -> dict[str, object]:
         return {
-            "tool": "mazurka",
-            "version": __version__,
+            **HEAD,
             "input": self.input,
             "property": list(self.properties),
             "results": [verdict.to_json() for verdict in self.verdicts],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -17,8 +18,8 @@ from mazurka.errors import OptionError
 if TYPE_CHECKING:
     from mazurka.report.tracefile import ReplayReport
 
-TOKENS = "mz1-"
-"""How the tokens of failed tests begin."""
+TOKENS = r"mz\d+-"
+"""How the tokens of failed tests begin, in every version of their format."""
 EPILOG = "Example: mazurka check model.py --trace bug.json; mazurka replay bug.json --step"
 
 
@@ -74,7 +75,7 @@ def replay(
 
     def action() -> int:
         printed = args.choose_form(form, json)
-        if trace.startswith(TOKENS) and circuit is None:
+        if re.match(TOKENS, trace) and circuit is None:
             if printed == "svg":
                 raise OptionError("--format svg is for saved traces, not for the tokens of tests")
             given: dict[str, Any] = {"leave_out": leave_out} if leave_out else {}

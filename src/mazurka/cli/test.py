@@ -163,7 +163,7 @@ def run_tests(
 ) -> int:
     """Explore the tests one after the other; returns the exit status."""
     from mazurka.deadline import command_start
-    from mazurka.report.answer import worst_status
+    from mazurka.report.answer import HEAD, worst_status
     from mazurka.runtime.exploring.options import refuse_useless
     from mazurka.runtime.testing.collecting import collect
     from mazurka.stateless.explored import INTERRUPTED
@@ -191,7 +191,7 @@ def run_tests(
         if as_json and result.error is not None:
             print("\n".join(Failure(result.error).told()), file=sys.stderr)
     if as_json and len(found) > 1:
-        print_json({"tool": "mazurka", "results": [result.to_json() for result in results]})
+        print_json({**HEAD, "results": [result.to_json() for result in results]})
     elif as_json:
         print_json(results[0].to_json())
     return worst_status(results)

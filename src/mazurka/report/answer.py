@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from mazurka.errors import MazurkaError
 from mazurka.version import __version__
@@ -20,6 +21,10 @@ ERROR = "error"
 
 EXIT_STATUS = {HOLDS: 0, VIOLATED: 1, ERROR: 2, INCONCLUSIVE: 3}
 WORST_FIRST = (2, 1, 3, 0)
+HEAD: Final = {"tool": "mazurka", "version": __version__, "schema_version": 1}
+"""The beginning of every object that `--json` prints; `docs/output.schema.json` describes them all.
+
+The version of the schema changes when a key is removed or gets another meaning."""
 UNSOUND = "unsound-strategy"
 """The limit of a strategy that may miss violations by design."""
 UNOBSERVED = "unobserved-code"
@@ -72,8 +77,7 @@ class Answer:
     def to_json(self) -> dict[str, object]:
         """The object that `--json` prints."""
         return {
-            "tool": "mazurka",
-            "version": __version__,
+            **HEAD,
             "input": self.input,
             "verdict": self.verdict,
             "scope": self.scope,

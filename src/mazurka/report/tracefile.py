@@ -18,7 +18,7 @@ from mazurka.ir.program import DeclaredFormula, Program, Span
 from mazurka.ltl.lassos import refute_lasso
 from mazurka.ltl.parsing import parse_formula
 from mazurka.ltl.propositions import ProgramNames
-from mazurka.report.answer import Finding
+from mazurka.report.answer import HEAD, Finding
 from mazurka.report.operations import TraceRow
 from mazurka.report.outputs import refuse_to_overwrite, write
 from mazurka.report.trace import ReplayMismatch, Trace, confirm, run_schedule
@@ -134,8 +134,13 @@ class Fields:
 def _read_trace(data: Fields) -> SavedTrace:
     if data.values.get("format") != FORMAT:
         raise Malformed("it was not written by mazurka check --trace")
-    if data.get("format_version", int) != FORMAT_VERSION:
-        raise Malformed(f"its format is another version than {FORMAT_VERSION}")
+    version = data.get("format_version", int)
+    if version != FORMAT_VERSION:
+        writer = data.values.get("tool_version")
+        raise Malformed(
+            f"it has format version {version} (written by Mazurka {writer}), and Mazurka"
+            f" {__version__} reads format version {FORMAT_VERSION}"
+        )
     racing = data.values.get("racing")
     pair = _read_moves(racing, "racing") if racing is not None else None
     if pair is not None and len(pair) != 2:
@@ -288,8 +293,7 @@ class ReplayReport:
 
     def to_json(self) -> dict[str, object]:
         return {
-            "tool": "mazurka",
-            "version": __version__,
+            **HEAD,
             "outcome": self.outcome,
             "message": self.message,
             "violation": self.finding.to_json() if self.finding else None,

@@ -21,6 +21,7 @@ import hashlib
 import json
 import linecache
 import os
+import re
 import sys
 import zlib
 from collections import Counter
@@ -42,6 +43,7 @@ from mazurka.runtime.story.recording import record
 from mazurka.runtime.story.story import RecordedStep, Stands, Story
 from mazurka.stateless.preemptions import Preemptions
 from mazurka.stateless.runs import Decider, Operation, Runnable
+from mazurka.version import __version__
 
 PREFIX = "mz1-"
 MOST = 1_000_000
@@ -119,6 +121,11 @@ def decode(text: str) -> Token:
     """Read a token; anything that is not one is refused."""
     text = "".join(text.split())
     if not is_token(text):
+        if other := re.match(r"mz(\d+)-", text):
+            raise TokenError(
+                f"this replay token has format {other[1]}, and Mazurka {__version__} reads"
+                f" format {PREFIX[2:-1]}: replay it with the version of Mazurka that printed it"
+            )
         raise TokenError(f"a replay token begins with {PREFIX}; this one begins with {text[:8]!r}")
     try:
         body = text[len(PREFIX) :]
