@@ -22,6 +22,7 @@ from __future__ import annotations
 import atexit
 import hmac
 import os
+import re
 import stat
 import sys
 from _thread import get_ident
@@ -35,6 +36,10 @@ FORMAT = b"mazurka 2\n"
 CODE_BYTES = 32
 KEY_BYTES = 32
 KEY_FILE = "cache-key"
+REWRITTEN = "rewritten"
+"""The room for rewritten sources."""
+ENTRY = re.compile(r"[\w-]+\.(kernel|code)(\.lock|\.\d+-\d+)?")
+"""The names of entries, of locks on them, and of entries that are being written."""
 MOST_BYTES = 1 << 28
 """A larger file is not one of the cache."""
 MOST_LINKS = 40
@@ -102,6 +107,14 @@ class Cache:
 
     def _code(self, name: str, body: bytes) -> bytes:
         return hmac.digest(self._key, name.encode() + b"\0" + body, "sha256")
+
+
+def find_entries(folder: Path) -> Iterator[Path]:
+    """Yield the files of a cache, of every version of Mazurka; a directory may have others, too."""
+    for room in ("", REWRITTEN):
+        for path in (folder / room).glob("*"):
+            if ENTRY.fullmatch(path.name):
+                yield path
 
 
 # -- which directories -----------------------------------------------------------------------

@@ -364,13 +364,15 @@ def test_nothing_else_reads_what_is_executed() -> None:
 
 
 def test_who_asks_for_the_cache() -> None:
-    """Kernels and rewritten sources: whatever else is kept has to carry a code, too."""
+    """Kernels and rewritten sources, and the command that removes them: whatever else is kept has
+    to carry a code, too."""
     asking = {
         path.relative_to(HOME).as_posix()
         for path in HOME.rglob("*.py")
         if "mazurka.cache_folder" in path.read_text("utf-8")
     }
     assert asking == {
+        "cli/cache.py",
         "compiled/builders.py",
         "compiled/cache.py",
         "runtime/rewrite/cached_sources.py",

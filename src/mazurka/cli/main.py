@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from mazurka.cli import bench, check, compare, export, replay, test
+from mazurka.cli import bench, cache, check, compare, export, replay, test
 from mazurka.cli.command_group import CommandGroup
 from mazurka.cli.failures import run_guarded
 from mazurka.cli.plain_values import PlainCommand
@@ -35,6 +35,7 @@ for name, command, epilog, kind in (
     ("replay", replay.replay, replay.EPILOG, PlainCommand),
     ("test", test.explore_tests, test.EPILOG, PlainCommand),
     ("export", export.export, export.EPILOG, PlainCommand),
+    ("cache", cache.show_cache, cache.EPILOG, PlainCommand),
     ("bench", bench.bench, bench.EPILOG, bench.BenchCommand),
 ):
     app.command(name, epilog=epilog, cls=kind)(command)

@@ -3,7 +3,7 @@
 Importing Numba takes longer than checking a small model.  So the first use of a kernel compiles
 `run(address)` of `mazurka.<engine>.kernels.<name>`, and stores the object code in the user's cache
 directory under a key made of everything it depends on: the kernels' sources, the versions of
-Python, Numba and LLVM's binding, and the processor.  Later runs only load it.
+Mazurka, Python, Numba and LLVM's binding, and the processor.  Later runs only load it.
 
 Whoever needs one kernel of an engine will soon need another, and nobody likes to wait twice.  So
 the first use of any compiles all of that engine that are missing, in processes side by side
@@ -41,6 +41,7 @@ from mazurka.compiled.compiler import GIVE_WAY, compile_kernel, write_kernel
 from mazurka.errors import MazurkaError
 from mazurka.search import Observer
 from mazurka.search.resources import processors
+from mazurka.version import __version__
 
 SOURCES = Path(__file__).parents[1]
 KERNELS = {
@@ -220,6 +221,7 @@ def _key(engine: str) -> str:
         digest.update(source.read_bytes())
     digest.update((SOURCES / "compiled" / "pointers.py").read_bytes())
     for part in (
+        __version__,
         sys.version,
         platform.machine(),
         _version_of_numba(),

@@ -1,8 +1,8 @@
 """Rewritten sources on disk: what one process has rewritten, the next one only reads.
 
 A file of the cache is named after everything that its content depends on: the source, its path, the
-version of Python, and the modules that rewrite.  What cannot be read or written is rewritten anew
-each time.
+versions of Python and Mazurka, and the modules that rewrite.  What cannot be read or written is
+rewritten each time.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from functools import cache
 from pathlib import Path
 from types import CodeType
 
-from mazurka.cache_folder import find_cache
+from mazurka.cache_folder import REWRITTEN, find_cache
 from mazurka.runtime.core.sites import RUNTIME_FOLDER
 from mazurka.runtime.rewrite.source.relocation import relocate
 from mazurka.runtime.rewrite.source.statements import compile_tree, rewrite_tree
+from mazurka.version import __version__
 
 SMALL = 3_000
 """Sources of fewer bytes are rewritten in no more time than it takes to find them."""
@@ -30,7 +31,7 @@ MOST = 3_000
 
 def compile_cached(source: bytes, file: str) -> CodeType:
     """Compile a source to code that reports its accesses, or take that from the cache."""
-    entries = find_cache("rewritten") if len(source) >= SMALL else None
+    entries = find_cache(REWRITTEN) if len(source) >= SMALL else None
     if entries is None:
         return compile_tree(ast.parse(source, file), file)
     name = f"{_key(source, file)}.code"
@@ -53,7 +54,7 @@ def _key(source: bytes, file: str) -> str:
 @cache
 def _rewriter() -> str:
     """Hash the modules that decide what rewritten code looks like."""
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(__version__.encode())
     folder = Path(RUNTIME_FOLDER)
     for module in sorted([*(folder / "rewrite" / "source").glob("*.py"), Path(__file__)]):
         digest.update(module.read_bytes())
