@@ -35,8 +35,11 @@ LISTS = runpy.run_path(str(CHECKOUT / "src/mazurka/supported_pythons.py"))
 SUPPORTED = [f"{major}.{minor}" for major, minor in LISTS["SUPPORTED"]]
 FREE_THREADED = [f"{major}.{minor}t" for major, minor in LISTS["FREE_THREADED"]]
 REQUIRED = ("3.14", "3.15")
-BUILT = ("3.14t",)
-"""The free-threaded versions that are built unless the command line names others."""
+BUILT = ("3.14t", "3.13t")
+"""Free-threaded versions: the first one that can be had is tested, unless the command line names
+others."""
+SUITES = ("sid", "testing", "stable")
+"""The suites of Debian that may have the source of a version."""
 TESTS = "@tests/real_threads.txt"
 """The arguments of pytest: which tests are about real threads, fixtures and the plugin."""
 PRIVATE = "MAZURKA_PRIVATE_MOUNTS"
@@ -145,7 +148,8 @@ class Place:
             raise NotTestedError(describe(error)) from None
         told = self.run(
             log, 30, "env", f"--chdir={self.inside}/source", f"MAZURKA_CACHE_DIR={home}/cache",
-            f"{home}/bin/python", "-m", "pytest", "-n", "auto", "-p", "no:cacheprovider", TESTS,
+            f"{home}/bin/python", "-m", "pytest", "-n", "auto", "-p", "no:cacheprovider",
+            "--durations=30", TESTS,
         )  # fmt: skip
         return told.strip().splitlines()[-1].strip("= ")
 
@@ -321,27 +325,38 @@ class Chroot(Place):
         remove(self.folder / f"build-{version}")
         (self.folder / f"build-{version}").mkdir()
         sources = self.root / "etc/apt/sources.list.d/sources.list"
-        sources.write_text(f"deb-src {find_mirror()} sid main\n")
+        rows = [f"deb-src {find_mirror()} {suite} main" for suite in SUITES]
+        sources.write_text("\n".join([*rows, ""]))
         libraries = ("zlib1g", "libffi", "libssl", "libsqlite3", "libbz2", "liblzma")
         self.install("make", "xz-utils", *(f"{library}-dev" for library in libraries))
-        package = f"python{version[:-1]}"
-        count = len(os.sched_getaffinity(0))
         options = f"--disable-gil --without-doc-strings --prefix={self.inside}/{home.name}"
-        for minutes, command in (
-            (5, "apt-get update"),
-            (5, f"apt-get source --download-only {package}"),
-            (2, "tar --strip-components=1 -xf *.orig.tar.*z"),
-            (5, f"./configure {options}"),
-            (25, f"make -j{count}"),
-            (5, "make install"),
-        ):
-            try:
+        try:
+            self.fetch_source(f"python{version[:-1]}", work, log)
+            for minutes, command in (
+                (2, "tar --strip-components=1 -xf *.orig.tar.*z"),
+                (5, f"./configure {options}"),
+                (25, f"make -j{len(os.sched_getaffinity(0))}"),
+                (5, "make install"),
+            ):
                 self.run(log, minutes, "env", f"--chdir={work}", "sh", "-c", command)
-            except subprocess.CalledProcessError as error:
-                raise NotTestedError(f"it cannot be built: {describe(error)}") from None
+        except subprocess.CalledProcessError as error:
+            raise NotTestedError(f"it cannot be built: {describe(error)}") from None
         (home / "complete").touch()
         remove(self.folder / f"build-{version}")
         return f"{self.inside}/{home.name}/bin/python{version}"
+
+    def fetch_source(self, package: str, work: str, log: str) -> None:
+        """Fetch the newest source of a package that the mirror has; its index may list others."""
+        with suppress(subprocess.CalledProcessError):  # a mirror may not have every suite
+            self.run(log, 5, "apt-get", "update")
+        table = self.run(log, 2, "apt-cache", "madison", package)
+        rows = [row.split("|") for row in table.splitlines()]
+        for version in dict.fromkeys(row[1].strip() for row in rows if row[-1].endswith("Sources")):
+            get = ("apt-get", "source", "--download-only", "--tar-only", f"{package}={version}")
+            with suppress(subprocess.CalledProcessError):
+                self.run(log, 5, "env", f"--chdir={work}", *get)
+                return
+        raise NotTestedError("its source cannot be had")
 
 
 def package_folders() -> Iterator[str]:
@@ -362,19 +377,19 @@ def main() -> int:
     parser.add_argument("version", nargs="*", choices=[[], *SUPPORTED, *FREE_THREADED])
     arguments = parser.parse_args()
     running = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    chosen = arguments.version or [v for v in (*SUPPORTED, *BUILT) if v != running]
-    cache = Path(os.environ.get("MAZURKA_PYTHONS_DIR") or Path.home() / ".cache/mazurka-pythons")
+    chosen = [(version,) for version in arguments.version or SUPPORTED if version != running]
     if is_debian_root():
         make_mounts_private()
-    cache = cache.resolve()
+    where = os.environ.get("MAZURKA_PYTHONS_DIR") or Path.home() / ".cache/mazurka-pythons"
+    cache = Path(where).resolve()
     cache.mkdir(parents=True, exist_ok=True)
     with (cache / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        return test_all(chosen, cache)
+        return test_all(chosen if arguments.version else [*chosen, BUILT], cache)
 
 
-def test_all(chosen: Sequence[str], cache: Path) -> int:
-    failed = False
+def test_all(chosen: Sequence[tuple[str, ...]], cache: Path) -> int:
+    """Test one version of each group; return the exit status."""
     here, sid, why = this_system(cache), None, ""
     here.copy_source()
     if is_debian_root():
@@ -384,17 +399,21 @@ def test_all(chosen: Sequence[str], cache: Path) -> int:
             sid.copy_source()
         except (NotTestedError, subprocess.CalledProcessError, OSError) as error:
             sid, why = None, f"; no chroot of Debian sid: {describe(error)}"
-    for version in chosen:
-        try:
-            print(f"Python {version}: {test(version, sid, here)}", flush=True)
-        except NotTestedError as error:
-            print(f"Python {version}: not tested: {error}{why}", flush=True)
-            failed |= is_debian_root() and version in REQUIRED
-        except subprocess.CalledProcessError as error:
-            print("\n".join(str(error.output).splitlines()[-MOST_LINES:]))
-            print(f"Python {version}: failed: {describe(error)}", flush=True)
-            failed = True
-    return int(failed)
+    status = 0
+    for group in chosen:
+        for version in group:
+            try:
+                print(f"Python {version}: {test(version, sid, here)}", flush=True)
+                break
+            except NotTestedError as error:
+                print(f"Python {version}: not tested: {error}{why}", flush=True)
+                status |= is_debian_root() and version in REQUIRED
+            except subprocess.CalledProcessError as error:
+                print("\n".join(str(error.output).splitlines()[-MOST_LINES:]))
+                print(f"Python {version}: failed: {describe(error)}", flush=True)
+                status = 1
+                break
+    return status
 
 
 def test(version: str, sid: Chroot | None, here: Place) -> str:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +18,12 @@ from mazurka.version import __version__
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+OWN_FILES = [
+    path
+    for path in (ROOT / "src" / "mazurka").rglob("*")
+    if path.is_file() and path.suffix != ".pyc"
+]
+CAPTURED: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
 PLACES = ("src", "docs", "examples", "tests", "benchmarks")
 OTHER_PROJECT = re.compile(
     r"pip3? install [^\n]*?(?<![\w./'\-])['\"]?mazurka(?![\w\-])|(?<![\w\-])mazurka\[[a-z]"
@@ -82,3 +92,40 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert f"\nversion: {__version__}\n" in citation
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.search(r"(?m)^## ([\d.]+)", changes).group(1) == __version__  # type: ignore[union-attr]
+
+
+LARGEST_WHEEL = 2_050_000
+"""Bytes; the wheel had 1,964,000 when this was written."""
+
+
+def test_the_distributions_can_be_built_and_uploaded(tmp_path: Path) -> None:
+    """Without a network; the wheel has the package and nothing else, and says what it is."""
+    pytest.importorskip("build")
+    pytest.importorskip("twine")
+    project = tmp_path / "project"
+    names = ("pyproject.toml", "README.md", "LICENSE")
+    shutil.copytree(ROOT / "src", project / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in names:
+        shutil.copyfile(ROOT / name, project / name)
+
+    def run(*words: str) -> str:
+        done = subprocess.run([sys.executable, "-m", *words], cwd=project, **CAPTURED)
+        assert done.returncode == 0, done.stdout
+        return str(done.stdout)
+
+    run("build", "--no-isolation")
+    files = sorted((project / "dist").iterdir())
+    assert [file.name for file in files] == [
+        f"mazurka_check-{__version__}-py3-none-any.whl",
+        f"mazurka_check-{__version__}.tar.gz",
+    ]
+    assert "PASSED" in run("twine", "check", "--strict", *map(str, files))
+    assert files[0].stat().st_size < LARGEST_WHEEL
+    with zipfile.ZipFile(files[0]) as wheel:
+        inside = wheel.namelist()
+    assert {name.partition("/")[0] for name in inside} == {
+        "mazurka",
+        f"mazurka_check-{__version__}.dist-info",
+    }
+    source = {f"mazurka/{path.relative_to(ROOT / 'src' / 'mazurka')}" for path in OWN_FILES}
+    assert source - set(inside) == set()

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.soundness.cluster_searches import LocalCrew
 
 from mazurka.cluster.crew import ClusterCrew, LostWorkerError
 from mazurka.deadline import TimeLimitError, check_time
 from mazurka.errors import OptionError
+from mazurka.extras import MODELS
 from mazurka.report.answer import ERROR, HOLDS, INCONCLUSIVE, VIOLATED
 from mazurka.runtime.exploring.entry import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions, override_options
@@ -37,6 +37,11 @@ from mazurka.runtime.testing.collecting import collect
 from mazurka.search import LOST_WORKER
 from mazurka.stateless.branches import Branch
 from mazurka.stateless.explored import TIME, Explored
+
+if not MODELS.is_installed:
+    pytest.skip("the crew of these tests is that of searches of models", allow_module_level=True)
+
+from tests.soundness.cluster_searches import LocalCrew
 
 TEXT = """
 import threading
