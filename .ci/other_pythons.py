@@ -196,12 +196,20 @@ def which(name: str) -> str | None:
 
 
 def make_mounts_private() -> None:
-    """Begin again in a process whose mounts, and processes, end with it."""
+    """Begin again in a process whose mounts and processes end with it; exit with its status."""
     if PRIVATE in os.environ or which("unshare") is None:
         return
-    if subprocess.run([*NAMESPACE, "true"], capture_output=True, check=False).returncode == 0:
-        command = [*NAMESPACE, sys.executable, __file__, *sys.argv[1:]]
-        os.execvpe("unshare", command, {**os.environ, PRIVATE: "1"})
+    if subprocess.run([*NAMESPACE, "true"], capture_output=True, check=False).returncode:
+        return
+    command = [*NAMESPACE, sys.executable, __file__, *sys.argv[1:]]
+    process = subprocess.Popen(command, env={**os.environ, PRIVATE: "1"})
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda received, _: sys.exit(128 + received))
+    try:
+        sys.exit(process.wait())
+    finally:
+        process.kill()  # `unshare` ignores other signals; all that it has started end with it
+        process.wait()
 
 
 def mount(*words: str, at: Path) -> bool:

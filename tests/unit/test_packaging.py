@@ -47,7 +47,7 @@ def test_the_name_of_another_project_is_recognized(text: str, wrong: bool) -> No
 
 def test_nothing_tells_people_to_install_another_project() -> None:
     files = [path for place in PLACES for path in (ROOT / place).rglob("*")]
-    files += [*ROOT.glob("*.md"), *ROOT.glob("*.cff"), *(ROOT / ".github").rglob("*")]
+    files += [*ROOT.glob("*.*"), *(ROOT / ".github").rglob("*"), *(ROOT / ".ci").iterdir()]
     found = [
         f"{path.relative_to(ROOT)}: {line.strip()}"
         for path in files
