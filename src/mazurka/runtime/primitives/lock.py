@@ -15,6 +15,7 @@ from __future__ import annotations
 import _thread
 import sys
 import threading
+import warnings
 from _thread import LockType as RealLock
 from _thread import RLock as RealRLock
 from _thread import allocate_lock, get_ident
@@ -380,6 +381,24 @@ def _install(patches: Patches) -> None:
         patches.attribute(threading, name, RLock if name == "_CRLock" else Lock)
     for name in ("allocate_lock", "allocate"):
         patches.attribute(_thread, name, bind_as_builtin(_allocate_lock, allocate_lock))
+    if hasattr(warnings, "_lock"):  # from Python 3.14 on: a lock of C code, behind functions
+        lock = RLock()
+        lock.origin = "warnings._lock"
+        patches.attribute(warnings, "_lock", lock)
+        patches.attribute(warnings, "_filters_mutated_lock_held", forget_warnings)
+
+
+def forget_warnings() -> None:
+    """Let C code know that the filters of `warnings` have changed."""
+    c_code: Any = sys.modules["_warnings"]
+    if hasattr(c_code, "_filters_mutated"):  # up to Python 3.13
+        c_code._filters_mutated()
+        return
+    c_code._acquire_lock()
+    try:
+        c_code._filters_mutated_lock_held()
+    finally:
+        c_code._release_lock()
 
 
 PRIMITIVE = Primitive(

@@ -27,6 +27,7 @@ from typing import Any, Final, NamedTuple
 
 from mazurka.runtime.core.patches import bind_as_builtin
 from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.primitives.lock import forget_warnings
 from mazurka.runtime.sharing.older_zones import read_zones, write_zones
 
 LOOKS: Final = 3
@@ -84,15 +85,7 @@ _ENVIRONMENT: Final[Any] = os.environ
 def _write_filters(old: list[Any]) -> None:
     filters: Any = warnings.filters
     filters[:] = old
-    c_code: Any = sys.modules["_warnings"]
-    if hasattr(c_code, "_filters_mutated"):
-        c_code._filters_mutated()
-        return
-    c_code._acquire_lock()  # from Python 3.14 on
-    try:
-        c_code._filters_mutated_lock_held()
-    finally:
-        c_code._release_lock()
+    forget_warnings()
 
 
 def _write_hooks(old: tuple[Any, Any]) -> None:

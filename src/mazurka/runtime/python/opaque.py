@@ -406,22 +406,22 @@ async def _wait() -> None:
     """Do nothing."""
 
 
-def _find_kinds_of_steps() -> frozenset[type]:
-    """Find the types of what runs a coroutine or an asynchronous generator until it waits."""
+def _find_kinds_of_steps() -> list[type]:
+    """Find the types of what runs a coroutine or an asynchronous generator until it waits; the
+    second is that of what `athrow` and `aclose` give."""
     generator, waiting = _generate(), _wait()
     steps: list[Any] = [generator.__anext__(), generator.aclose(), waiting.__await__()]
     steps.append(anext(generator, None))
-    kinds = frozenset(map(type, steps))
     waiting.close()
     for step in steps:
         if hasattr(step, "close"):
             step.close()
-    return kinds
+    return list(map(type, steps))
 
 
-STEPS: Final = _find_kinds_of_steps()
-_THROWING: Final = type(_generate().aclose())
-"""The type of what `athrow` and `aclose` give."""
+_KINDS_OF_STEPS: Final = _find_kinds_of_steps()
+STEPS: Final = frozenset(_KINDS_OF_STEPS)
+_THROWING: Final = _KINDS_OF_STEPS[1]
 
 
 def _entered_by(step: Any) -> tuple[Any, Any] | None:

@@ -47,8 +47,13 @@ PARTS: Final[dict[str, frozenset[str]]] = {
         | {"_BaseGenericAlias", "_GenericAlias", "runtime_checkable", "ForwardRef", "_eval_type"}
         | {"overload", "get_overloads", "clear_overloads"}
     ),
-    "warnings": frozenset(
-        {"catch_warnings", "simplefilter", "filterwarnings", "resetwarnings", "_add_filter"}
+    **dict.fromkeys(
+        ("warnings", "_py_warnings"),  # the latter from Python 3.14 on
+        frozenset(
+            {"catch_warnings", "simplefilter", "filterwarnings", "resetwarnings", "_add_filter"}
+            | {"_Context", "_GlobalContext", "_get_context", "_set_context", "_new_context"}
+            | {"_get_filters"}
+        ),
     ),
 }
 """By module: classes, functions and single methods that are rewritten."""

@@ -303,7 +303,8 @@ class Unobserved:
             monitoring.free_tool_id(TOOL)
 
     def _began(self, code: CodeType, offset: int) -> Any:
-        if session.current.ident != get_ident():
+        run = session.current
+        if run.over or run.ident != get_ident():
             if code.co_filename.startswith(MACHINERY):
                 return self._silence
             # Not under control now; it may be another time, so it must not be silenced yet.

@@ -13,6 +13,7 @@ import sys
 import warnings
 from _thread import get_ident
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from inspect import signature
 from types import BuiltinMethodType, FrameType
 from typing import Any, Final
@@ -91,16 +92,32 @@ def print_traceback(
 def warn(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """Perform `warnings.warn(...)` or `warnings.warn_explicit(...)`."""
     progress()
-    filters = read_attribute(warnings, "filters", site)
-    read_attribute(warnings, "showwarning", site)
-    shows = read_attribute(warnings, "_showwarnmsg_impl", site)
-    log = shows.__self__ if type(shows) is BuiltinMethodType else None
-    parts = [part_of(filters, How.READ_ALL), part_of(log, How.CHANGE)]
-    # What shows a warning may be code of the program, which has accesses of its own.
-    perform_all([part for part in parts if part is not None], site, bool, filters)
-    if function.__name__ == "warn":
-        arguments, named = _with_own_level(arguments, named)
-    return function(*arguments, **named)
+    with getattr(warnings, "_lock", _NO_LOCK):
+        filters, log = _find_filters(site)
+        read_attribute(warnings, "showwarning", site)
+        shows = read_attribute(warnings, "_showwarnmsg_impl", site)
+        if type(shows) is BuiltinMethodType:
+            log = shows.__self__
+        parts = [part_of(filters, How.READ_ALL), part_of(log, How.CHANGE)]
+        # What shows a warning may be code of the program, which has accesses of its own.
+        perform_all([part for part in parts if part is not None], site, bool, filters)
+        if function.__name__ == "warn":
+            arguments, named = _with_own_level(arguments, named)
+        return function(*arguments, **named)
+
+
+_NO_LOCK: Final[AbstractContextManager[None]] = nullcontext()
+"""Stands for the lock of `warnings`, which is there from Python 3.14 on (`primitives.lock`)."""
+
+
+def _find_filters(site: int) -> tuple[Any, Any]:
+    """Read the filters that hold for this thread, and the list of its context that records what is
+    shown.  There are contexts from Python 3.14 on."""
+    find_context = getattr(warnings, "_get_context", None)
+    if find_context is None:
+        return read_attribute(warnings, "filters", site), None
+    context = find_context()
+    return read_attribute(context, "_filters", site), read_attribute(context, "log", site)
 
 
 def _with_own_level(

@@ -8,7 +8,6 @@ versions this has the form of a call of a method, whose object is the first oper
 from __future__ import annotations
 
 import dis
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import CodeType
@@ -16,7 +15,7 @@ from typing import Any, Final
 
 from mazurka.runtime.core.sites import AccessSite, number_of
 from mazurka.runtime.rewrite.bytecode.assembly import Instruction, Parts, disassemble
-from mazurka.runtime.rewrite.bytecode.stack import EMPTY_FIRST
+from mazurka.runtime.rewrite.bytecode.instructions import CELLS_ARE_VARIABLES, EMPTY_FIRST
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +79,7 @@ class Builder:
 
     def report_cell(self, at: Instruction, event: Any, name: str) -> list[Instruction]:
         """A call of an event with the cell of the variable that an instruction uses."""
-        loading = "LOAD_FAST" if sys.version_info >= (3, 13) else "LOAD_CLOSURE"
+        loading = "LOAD_FAST" if CELLS_ARE_VARIABLES else "LOAD_CLOSURE"
         pushes = [self.constant(value) for value in (name, self._number_site(at, event, name))]
         cell = Instruction(loading, at.argument)
         return discard([self.constant(event), cell, *pushes, *_perform_call(len(pushes))])

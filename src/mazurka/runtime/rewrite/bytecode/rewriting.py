@@ -12,6 +12,7 @@ from mazurka.runtime.core.sites import MARK, is_observed
 from mazurka.runtime.python.events import Events
 from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError, assemble, disassemble
 from mazurka.runtime.rewrite.bytecode.builder import Builder
+from mazurka.runtime.rewrite.bytecode.instructions import SUBSCRIPT
 from mazurka.runtime.rewrite.bytecode.rules import InstructionRules
 from mazurka.runtime.rewrite.bytecode.stack import entries_before
 from mazurka.supported_pythons import NEWEST
@@ -26,7 +27,6 @@ _TOUCHING: Final = frozenset(
     {"LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "STORE_DEREF"}
     | {"BINARY_SUBSCR", "STORE_SUBSCR", "DELETE_SUBSCR", "BINARY_SLICE", "STORE_SLICE"}
 )
-_SUBSCRIPT: Final = ("BINARY_OP", 26)
 
 _made: dict[tuple[CodeType, str, bool, bool], CodeType] = {}
 """What has been rewritten."""
@@ -102,4 +102,6 @@ def touches_unobserved(code: CodeType) -> bool:
         row = disassemble(code).instructions
     except UnknownCodeError:
         return True
-    return any(one.name in _TOUCHING or (one.name, one.argument) == _SUBSCRIPT for one in row)
+    return any(
+        one.name in _TOUCHING or (one.name, one.argument) == ("BINARY_OP", SUBSCRIPT) for one in row
+    )

@@ -12,7 +12,6 @@ their caller are called as they are, as in rewritten source.
 from __future__ import annotations
 
 import dis
-import sys
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -27,9 +26,20 @@ from mazurka.runtime.rewrite.bytecode.builder import (
     to_bool,
     to_pair,
 )
+from mazurka.runtime.rewrite.bytecode.instructions import (
+    COMPARISON_IS_TESTED,
+    COMPARISON_SHIFT,
+    EMPTY_FIRST,
+    EXIT,
+    LEFT,
+    METHODS_ARE_ATTRIBUTES,
+    NAMED_ARGUMENTS_ALWAYS,
+    POSITIVE,
+    SUBSCRIPT,
+    TRUTH_IS_ASKED,
+)
 from mazurka.runtime.rewrite.bytecode.stack import (
     EMPTY,
-    EMPTY_FIRST,
     NAMED,
     READY,
     VALUE,
@@ -42,15 +52,9 @@ _OPERATORS: Final = (
     *("Sub", "Div", "BitXor"),
 )
 """By their numbers; those that change the left operand come next, in the same order."""
-_SUBSCRIPT: Final = 26
-_POSITIVE: Final = 5
-"""The number of `+value` among the functions inside of the interpreter, from Python 3.12 on."""
 _COMPARISONS: Final = dict(
     zip(("<", "<=", "==", "!=", ">", ">="), ("Lt", "LtE", "Eq", "NotEq", "Gt", "GtE"), strict=True)
 )
-_COMPARISON_SHIFT: Final = {(3, 11): 0, (3, 12): 4}.get(sys.version_info[:2], 5)
-_TRUTH_IS_ASKED: Final = sys.version_info < (3, 13)
-"""Whether jumps ask for the truth of any value; later versions do that before."""
 _OWN_NAMES: Final = frozenset({"__class__", "__classdict__", ".type_params", ".generic_base"})
 """Variables that the compiler makes, and binds once."""
 _IN_OWN_FRAME: Final = frozenset({"super", "locals", "globals", "__import__", "breakpoint"})
@@ -58,8 +62,6 @@ _IN_OWN_FRAME: Final = frozenset({"super", "locals", "globals", "__import__", "b
 _STARTS_LATER: Final = ("CALL", "PRECALL", "RETURN_GENERATOR")
 """Instructions that come after `GET_ITER` where a generator expression is made: it is called, or,
 from Python 3.15 on, it has been."""
-_EXIT: Final = 1
-"""The number of `__exit__` among the methods that `LOAD_SPECIAL` takes."""
 _ANNOUNCING: Final = ("KW_NAMES", "PRECALL")
 """Instructions that belong to the call after them."""
 
@@ -105,6 +107,12 @@ _PLAIN_LOADS: Final = {
     "LOAD_FAST_BORROW_LOAD_FAST_BORROW": "LOAD_FAST_LOAD_FAST",
 }
 """Loads that rely on how soon what they push is used, and those that do not."""
+_CALLS: Final = ("CALL", "CALL_KW", "CALL_FUNCTION_EX", "PRECALL", "KW_NAMES")
+_RETURNS: Final = ("RETURN_VALUE", "RETURN_CONST")
+IN_CONTEXT: Final = frozenset(
+    {*_PLAIN_LOADS, *_CALLS, *_RETURNS, "GET_ITER", "COPY", "MATCH_CLASS"}
+)
+"""Instructions whose rules look at what stands around them."""
 
 
 class InstructionRules:
@@ -113,7 +121,7 @@ class InstructionRules:
     def __init__(self, builder: Builder) -> None:
         self._builder = builder
         self._code = builder.code
-        self._rules: dict[str, Callable[[Instruction], None]] = {
+        self.by_name: dict[str, Callable[[Instruction], None]] = {
             "LOAD_ATTR": self._load,
             "LOAD_METHOD": self._load,
             "LOAD_SUPER_ATTR": self._load_super,
@@ -137,9 +145,9 @@ class InstructionRules:
             self._tell_before(instruction, Events.begin_round, "while ...")
         if name in _PLAIN_LOADS:
             instruction.name = _PLAIN_LOADS[name]
-        elif name in ("CALL", "CALL_KW", "CALL_FUNCTION_EX", "PRECALL", "KW_NAMES"):
+        elif name in _CALLS:
             self._call(number, instruction, stack)
-        elif name in ("RETURN_VALUE", "RETURN_CONST"):
+        elif name in _RETURNS:
             if self._builder.fills:  # what a function with a cache returns is put there next
                 self._tell_before(instruction, Events.fill_cache, "return")
         elif name == "GET_ITER":
@@ -148,11 +156,13 @@ class InstructionRules:
             self._manage(number, instruction)
         elif name == "MATCH_CLASS":
             self._match(number, instruction)
-        elif name in self._rules:
-            self._rules[name](instruction)
-        elif _TRUTH_IS_ASKED and name.startswith(_ASKS) and not name.endswith("NONE"):
+        elif name in self.by_name:
+            self.by_name[name](instruction)
+        elif TRUTH_IS_ASKED and name.startswith(_ASKS) and not name.endswith("NONE"):
             event = Events.test_operand if name.endswith("OR_POP") else Events.test_truth
             self._show(instruction, 1, event, name)
+        elif name not in LEFT:
+            raise UnknownCodeError(f"the instruction {name}")
 
     def _tell_before(self, instruction: Instruction, event: _Event, shown: str) -> None:
         """Report what is about to happen, without any operand."""
@@ -171,7 +181,7 @@ class InstructionRules:
     def _load(self, instruction: Instruction, *before: Instruction) -> None:
         shift = {"LOAD_SUPER_ATTR": 2, "LOAD_METHOD": 0}.get(instruction.name)
         if shift is None:
-            shift = 1 if sys.version_info >= (3, 12) else 0
+            shift = int(METHODS_ARE_ATTRIBUTES)
         name = self._code.co_names[instruction.argument >> shift]
         report = self._builder.report
         if is_method_load(instruction):
@@ -201,7 +211,7 @@ class InstructionRules:
 
     def _operate(self, instruction: Instruction) -> None:
         number = instruction.argument
-        if number == _SUBSCRIPT:
+        if number == SUBSCRIPT:
             row = self._builder.report(instruction, Events.read_item, "[...]", 2)
             self._builder.put(instruction, row)
         elif number >= len(_OPERATORS):
@@ -210,8 +220,8 @@ class InstructionRules:
             self._combine(instruction, Events.apply_operator, _OPERATORS[number])
 
     def _compare(self, instruction: Instruction) -> None:
-        sign = _COMPARISONS[dis.cmp_op[instruction.argument >> _COMPARISON_SHIFT]]
-        is_tested = not _TRUTH_IS_ASKED and bool(instruction.argument & 16)
+        sign = _COMPARISONS[dis.cmp_op[instruction.argument >> COMPARISON_SHIFT]]
+        is_tested = not TRUTH_IS_ASKED and bool(instruction.argument & COMPARISON_IS_TESTED)
         self._combine(instruction, Events.apply_operator, sign, *([to_bool()] if is_tested else ()))
 
     def _search(self, instruction: Instruction) -> None:
@@ -234,7 +244,7 @@ class InstructionRules:
         self._show(instruction, depth, Events.format_value, instruction.name.lower())
 
     def _call_intrinsic(self, instruction: Instruction) -> None:
-        if instruction.argument == _POSITIVE:
+        if instruction.argument == POSITIVE:
             self._show(instruction, 1, Events.read_operand, "+...")
 
     def _match(self, number: int, instruction: Instruction) -> None:
@@ -258,7 +268,7 @@ class InstructionRules:
     def _manage(self, number: int, instruction: Instruction) -> None:
         """From Python 3.14 on, `with` takes the two methods from copies of its object."""
         special = self._builder.row[number + 1]
-        if special.name == "LOAD_SPECIAL" and special.argument == _EXIT:
+        if special.name == "LOAD_SPECIAL" and special.argument == EXIT:
             self._show(instruction, 1, Events.manage, "with ...")
 
     # -- names -------------------------------------------------------------------------------
@@ -365,5 +375,5 @@ def _name_of(called: str | None) -> str:
 def _arguments_of(call: Instruction) -> int:
     """How many entries lie above what is called and the one beside it."""
     if call.name == "CALL_FUNCTION_EX":
-        return 2 if sys.version_info >= (3, 14) else 1 + (call.argument & 1)
+        return 2 if NAMED_ARGUMENTS_ALWAYS else 1 + (call.argument & 1)
     return call.argument + (1 if call.name == "CALL_KW" else 0)

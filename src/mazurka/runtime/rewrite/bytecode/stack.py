@@ -9,11 +9,11 @@ they are.  Ways that meet with different stacks are refused, which no compiler p
 from __future__ import annotations
 
 import dis
-import sys
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
 from mazurka.runtime.rewrite.bytecode.assembly import Instruction, Parts, UnknownCodeError
+from mazurka.runtime.rewrite.bytecode.instructions import EMPTY_FIRST, METHODS_ARE_ATTRIBUTES
 
 EMPTY: Final = "empty"
 VALUE: Final = "value"
@@ -24,9 +24,6 @@ NAMED: Final = "named "
 """How entries begin that a name of the module, or of none, stands for."""
 Stack: TypeAlias = tuple[str, ...]
 
-EMPTY_FIRST: Final = sys.version_info < (3, 13)
-"""Whether the empty entry lies below what is called."""
-_METHOD_BIT: Final = sys.version_info >= (3, 12)
 _ENDS: Final = frozenset(
     {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "INTERPRETER_EXIT"}
     | {"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"}
@@ -42,7 +39,7 @@ _PUSHES_NOTHING: Final = (
 def is_method_load(instruction: Instruction) -> bool:
     """Whether it prepares the call of a method."""
     if instruction.name in ("LOAD_ATTR", "LOAD_SUPER_ATTR"):
-        return _METHOD_BIT and bool(instruction.argument & 1)
+        return METHODS_ARE_ATTRIBUTES and bool(instruction.argument & 1)
     return instruction.name == "LOAD_METHOD"
 
 

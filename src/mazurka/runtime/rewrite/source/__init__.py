@@ -6,9 +6,10 @@ the same and reports it.  Rewritten code finds the events through one name in it
 are, so that the code of a live function can be exchanged for the rewritten one.
 
 Left as they are: names that a class binds for itself, or that are at the level of the module,
-functions that look at the frame of their caller (`super`, `locals`, ...), and annotations that are
-not evaluated where they stand: from Python 3.14 on, with type parameters, or by an import from
-`__future__`.
+functions that look at the frame of their caller (`super`, `locals`, ...), and annotations of
+functions with type parameters before Python 3.14.  From 3.14 on, annotations are evaluated when
+somebody asks for them, in functions that the compiler makes; these are rewritten for whoever asks
+for values, and left as they are for whoever asks for texts.
 
 `statements` is the way in.  It builds on `expressions`, which makes the calls; `scopes` finds out
 which names functions share.

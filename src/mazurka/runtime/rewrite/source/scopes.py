@@ -11,7 +11,7 @@ import ast
 import builtins
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -30,28 +30,34 @@ def mangle(name: str, class_name: str | None) -> str:
     return f"_{stripped}{name}" if stripped else name
 
 
-def annotations_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[ast.expr]:
-    """The annotations of a function, which are evaluated where it is defined.
+ANNOTATES_LATER: Final = sys.version_info >= (3, 14)
+"""Whether annotations are evaluated when somebody asks for them, by functions of their own."""
 
-    Those of a function with type parameters are not listed: they have a scope of their own.
+
+def annotations_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[ast.AST, str]]:
+    """Yield the annotations of a function: what has one, and in which field.
+
+    Before Python 3.14, those of a function with type parameters have a scope of their own, and are
+    left out.
     """
+    if getattr(node, "type_params", ()) and not ANNOTATES_LATER:
+        return
     given = node.args
     every = (*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs, given.kwarg)
-    found = [one.annotation for one in every if one is not None]
-    is_plain = not getattr(node, "type_params", ())
-    return [each for each in (*found, getattr(node, "returns", None)) if each and is_plain]
+    yield from ((one, "annotation") for one in every if one is not None and one.annotation)
+    if node.returns is not None:
+        yield node, "returns"
 
 
 def _evaluates_annotations(tree: ast.Module) -> bool:
-    """Whether the annotations of a module are evaluated where they stand: from Python 3.14 on, they
-    are when somebody asks for them, and with the import from `__future__` they are texts."""
-    postponed = any(
+    """Whether the annotations of a module are evaluated: with the import from `__future__` they are
+    texts."""
+    return not any(
         isinstance(node, ast.ImportFrom)
         and node.module == "__future__"
         and any(alias.name == "annotations" for alias in node.names)
         for node in tree.body
     )
-    return sys.version_info < (3, 14) and not postponed
 
 
 def _place_of(node: ast.AST) -> Place:
@@ -80,6 +86,8 @@ class Scope:
     """Names that functions inside use, generator expressions not counted."""
     literal: Counter[str] = field(default_factory=Counter)
     """How often a name is bound to a literal, or augmented by one."""
+    is_annotation: bool = False
+    """Whether it is the function that evaluates annotations (`ANNOTATES_LATER`)."""
     is_open: bool = False
     """Whether names can be bound here by other means than statements."""
     is_written: bool = False
@@ -99,6 +107,8 @@ class Scope:
         if name not in self.nonlocals and name in self.bound:
             return self
         scope = self.parent
+        if self.is_annotation and scope is not None and name in scope.bound:
+            return scope  # which may be a class
         while scope is not None:
             if scope.kind == "module":
                 return scope
@@ -158,7 +168,7 @@ class ScopeFinder(ast.NodeVisitor):
 
     def __init__(self, tree: ast.Module) -> None:
         self.annotates = _evaluates_annotations(tree)
-        """Whether annotations are evaluated where they stand."""
+        """Whether annotations are evaluated."""
         self.scopes: dict[ast.AST, Scope] = {}
         self._scope = Scope("module", None)
         self.scopes[tree] = self._scope
@@ -220,8 +230,10 @@ class ScopeFinder(ast.NodeVisitor):
         for default in (*given.defaults, *given.kw_defaults):
             if default is not None:
                 self.visit(default)
-        for annotation in annotations_of(node) if self.annotates else ():
-            self.visit(annotation)
+        if not isinstance(node, ast.Lambda):
+            annotations = [getattr(part, name) for part, name in annotations_of(node)]
+            parameters = [one.name for one in getattr(node, "type_params", ())]
+            self._visit_annotations(given, annotations, parameters)
         body = [node.body] if isinstance(node, ast.Lambda) else node.body
         every = (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg)
         self._visit_inside(node, "function", body, [one.arg for one in every if one is not None])
@@ -320,8 +332,19 @@ class ScopeFinder(ast.NodeVisitor):
         self.visit(node.target)
         if node.value is not None:
             self.visit(node.value)
-        if self.annotates and self._scope.kind != "function":
-            self.visit(node.annotation)
+        if self._scope.kind != "function" and (node.simple or not ANNOTATES_LATER):
+            self._visit_annotations(node, [node.annotation])
+
+    def _visit_annotations(
+        self, node: ast.AST, annotations: Sequence[ast.expr], names: Sequence[str] = ()
+    ) -> None:
+        """Visit the annotations of a variable, or those of a function by its `arguments`."""
+        if ANNOTATES_LATER and self.annotates and annotations:
+            self._visit_inside(node, "function", annotations, names)
+            self.scopes[node].is_annotation = True
+            return
+        for annotation in annotations if self.annotates else ():
+            self.visit(annotation)
 
     def visit_Global(self, node: ast.Global) -> None:
         self._scope.globals.update(map(self._name, node.names))

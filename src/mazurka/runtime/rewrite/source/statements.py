@@ -13,6 +13,7 @@ have them, and `locals()` does not show them.
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Iterable, Iterator
 from types import CodeType
 from typing import Final, NamedTuple
@@ -21,8 +22,10 @@ from mazurka.runtime.core.sites import PREFIX, Place
 from mazurka.runtime.python.events import Events
 from mazurka.runtime.rewrite.source.expressions import Event, Expressions, place, unpacking_depth
 from mazurka.runtime.rewrite.source.relocation import relocate
-from mazurka.runtime.rewrite.source.scopes import mangle
+from mazurka.runtime.rewrite.source.scopes import ANNOTATES_LATER, annotations_of, mangle
 
+_VALUE: Final = 1
+"""`annotationlib.Format.VALUE`."""
 _TAKES_APART: Final = (ast.MatchClass, ast.MatchMapping, ast.MatchSequence)
 
 
@@ -97,8 +100,10 @@ class Statements(Expressions):
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
-        if self.annotates and self.scope.kind == "class":  # that of a variable of a function is
-            node.annotation = self.rewrite(node.annotation)  # never evaluated
+        if node in self.scopes:
+            self._rewrite_annotations(node, [(node, "annotation")])
+        elif self.annotates and not ANNOTATES_LATER and self.scope.kind == "class":
+            node.annotation = self.rewrite(node.annotation)  # in functions, it is not evaluated
         if node.value is None:
             return node
         node.value = self.rewrite(node.value)
@@ -378,8 +383,8 @@ class Statements(Expressions):
         has_cache = any(map(_is_cache, node.decorator_list))
         node.decorator_list = [self.rewrite(each) for each in node.decorator_list]
         self.rewrite_defaults(node.args)
-        if self.annotates and not getattr(node, "type_params", ()):
-            self._rewrite_annotations(node)
+        if self.annotates:
+            self._rewrite_annotations(node.args, annotations_of(node))
         outer, self.scope = self.scope, self.scopes[node]
         unbound, self.unbound = self.unbound, []
         named = node.args.kwarg
@@ -398,14 +403,18 @@ class Statements(Expressions):
 
     visit_FunctionDef = visit_AsyncFunctionDef = _visit_function
 
-    def _rewrite_annotations(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        given = node.args
-        every = (*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs, given.kwarg)
-        for one in every:
-            if one is not None and one.annotation is not None:
-                one.annotation = self.rewrite(one.annotation)
-        if node.returns is not None:
-            node.returns = self.rewrite(node.returns)
+    def _rewrite_annotations(
+        self, scope: ast.AST, annotations: Iterable[tuple[ast.AST, str]]
+    ) -> None:
+        outer, self.scope = self.scope, self.scopes.get(scope, self.scope)
+        for part, name in annotations:
+            annotation: ast.expr = getattr(part, name)
+            plain = copy.deepcopy(annotation)
+            rewritten = self.rewrite(annotation)
+            if self.scope.is_annotation:
+                rewritten = place(ast.IfExp(_asks_for_values(), rewritten, plain), plain)
+            setattr(part, name, rewritten)
+        self.scope = outer
 
     def _report_named(self, node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> None:
         """Report the dictionary that the interpreter makes of arguments with names: whoever is
@@ -483,6 +492,15 @@ class Statements(Expressions):
         target = place(ast.Name(name, ast.Store()), node)
         value = self.report_binding(target, place(ast.Constant(None), node))
         return [place(ast.Expr(value), node)]
+
+
+def _asks_for_values() -> ast.expr:
+    """Whether the function that evaluates annotations is asked for their values.
+
+    Otherwise `annotationlib` runs it with other values in place of all names, and makes texts of
+    what it does to these: it has to be as the source says.
+    """
+    return ast.Compare(ast.Name(".format", ast.Load()), [ast.Eq()], [ast.Constant(_VALUE)])
 
 
 def _is_kept(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
