@@ -49,7 +49,9 @@ _MAKING: Final = frozenset(
     | {"bisect", "heapq", "keyword", "operator", "__future__"}
 )
 """Mazurka itself uses most of them, in the threads that it controls."""
-_MODULES: Final = _MODELLED | _IMPORTING | REPORTING | {_ENCODINGS}
+_LAYING_OUT: Final = "ctypes._layout"
+"""Says where the fields of a new structure lie, from Python 3.14 on."""
+_MODULES: Final = _MODELLED | _IMPORTING | REPORTING | {_ENCODINGS, _LAYING_OUT}
 _PACKAGES: Final = _OWN | _MODELLED | _TRACING | _MEMORY | _MAKING
 KEPT: Final[dict[str, tuple[str, ...]]] = {
     "linecache": ("cache",),

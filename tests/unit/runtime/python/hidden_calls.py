@@ -16,7 +16,7 @@ assert found == [True]
 ### format that is computed
 ---
 items, found = [1], []
-def look(): found.append(f"{items!s:.{3 * len(items)}}")
+def look(): found.append(f"{items!s:{3 * len(items)}.{3 * len(items)}}")  # `!s` is first in 3.13
 together(look, lambda: items.append(2))
 assert found[0] in ("[1]", "[1, 2]")
 ### operator attrgetter

@@ -157,7 +157,6 @@ ON_DEMAND = {
 }
 """Parts of the standard library that are rewritten when a thread enters them."""
 if sys.version_info >= (3, 14):
-    NAMED["warnings"] = "warnings.simplefilter('ignore', append=True)"
     NAMED["Thread(context=...)"] = "threading.Thread(context=contextvars.Context()).start()"
 
 

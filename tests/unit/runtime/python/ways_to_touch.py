@@ -62,7 +62,8 @@ BORROWED: Rows = {
         "t[1]",
     ),
     "__call__ that is a partial object": (
-        "t = [1]\nclass C: __call__ = functools.partial(list, t)\nc = C()",
+        # From Python 3.14 on, a partial object is a method: it is given the object, too.
+        "t = [1]\nclass C: __call__ = functools.partial(lambda t, *own: list(t), t)\nc = C()",
         "t[0] = 2",
         "c()",
     ),
