@@ -397,7 +397,7 @@ PRIMITIVE = Primitive(
         ),
     },
     parts=frozenset(),
-    hidden=frozenset({"_target", "_args", "_kwargs", "_tstate_lock"}),
+    hidden=frozenset({"_target", "_args", "_kwargs", "_tstate_lock", "_context"}),
     replace=_replace,
     begin_run=_reset_names,
     install=_install,

@@ -97,6 +97,7 @@ _HARMLESS: Final = frozenset(
         for name in (
             *("fspath", "_path_normpath", "_path_splitroot", "_path_splitroot_ex", "getpid"),
             *("getppid", "getuid", "geteuid", "getgid", "getegid", "cpu_count", "strerror"),
+            "sched_getaffinity",
             *("uname", "sysconf", "confstr", "get_terminal_size", "DirEntry"),
         )
     }

@@ -33,6 +33,7 @@ FIXED: dict[type, set[str]] = {
     threading.Barrier: {"_action", "_parties", "_timeout"},
     threading.Condition: {
         *("acquire", "release", "_acquire_restore", "_is_owned", "_release_save"),
+        "locked",  # from Python 3.14 on
     },
     threading.BoundedSemaphore: {"_initial_value"},
     threading.Thread: {"_daemonic", "_initialized", "_invoke_excepthook", "_name", "_stderr"},
@@ -55,6 +56,7 @@ BUILT_ON_OTHERS: dict[type, set[str]] = {
     Future: {
         *("__init__", "__repr__", "cancel", "cancelled", "running", "done", "result", "exception"),
         *("add_done_callback", "set_running_or_notify_cancel", "set_result", "set_exception"),
+        "_get_snapshot",  # from Python 3.14 on
     },
     Executor: {"__enter__", "__exit__", "map", "submit", "shutdown"},
     ThreadPoolExecutor: {"submit", "shutdown"},
@@ -72,7 +74,7 @@ LIBRARY_ONLY: dict[type, set[str]] = {
     threading.Event: {"_at_fork_reinit"},
     Future: {"_invoke_callbacks", "_Future__get_result"},
     ThreadPoolExecutor: {
-        *("_counter", "_adjust_thread_count", "_initializer_failed", "prepare_context"),
+        *("_counter", "_adjust_thread_count", "_initializer_failed", "prepare_context", "BROKEN"),
     },
     threading.Thread: {
         *("_after_fork", "_reset_internal_locks", "_bootstrap", "_bootstrap_inner", "_delete"),

@@ -179,6 +179,7 @@ def test_to_start_a_process_is_refused(test: Callable[[], None]) -> None:
     assert "other processes are not under control" in str(result.error)
 
 
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # threads may still be ending
 def test_afterwards_they_are_as_before() -> None:
     mazurka.explore(lambda: count_with(MADE_BEFORE), preemptions=1)
     assert type(MADE_BEFORE._semlock) is RealSemLock  # type: ignore[attr-defined]
