@@ -6,6 +6,7 @@ use holds, in few executions, and leaves nothing that is not observed.
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from pathlib import Path
 from typing import NamedTuple
@@ -53,7 +54,10 @@ def program():
 
 RACES = {
     "unittest.mock": Use(
-        "from unittest import mock", "m(k)", "m = mock.Mock()", "assert m.call_count == 2"
+        "from unittest import mock",
+        "m.reset_mock() if k else m()",  # a lock keeps two calls apart, from Python 3.13 on
+        "m = mock.Mock()",
+        "assert m.called == bool(m.call_count)",
     ),
     "unittest.case": Use(
         "import unittest",
@@ -243,7 +247,9 @@ def test_a_race_inside_of_the_module_is_found(tmp_path: Path, module: str) -> No
 def test_a_right_use_holds_in_few_executions(tmp_path: Path, module: str) -> None:
     result = explore_use(tmp_path, RIGHT[module])
     assert result.verdict == HOLDS, result.report()
-    assert result.executions <= 10
+    # From Python 3.12 on, `cached_property` has no lock, so both threads may compute the value.
+    most = 12 if module == "ipaddress" and sys.version_info >= (3, 12) else 10
+    assert result.executions <= most
     assert result.not_observed == ()
 
 

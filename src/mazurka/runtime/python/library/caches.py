@@ -22,9 +22,10 @@ run, too, the cache is full when the next one is filled, and the exploration beg
 
 from __future__ import annotations
 
+import traceback
 from _thread import get_ident
 from types import FunctionType
-from typing import Any
+from typing import Any, Final
 
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.containers import Part, perform
@@ -34,7 +35,11 @@ from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import learned, progress
 
 _asked: dict[int, list[tuple[Any, Any]]] = {}
-"""By thread: the functions with caches that the thread has called and not left, and the keys."""
+"""By thread: the functions with caches that the thread has called and not left, and the keys; None
+for functions whose caches nobody can see."""
+_UNSEEN: Final = getattr(traceback, "_str_width", None)
+"""A function of the library that tells how wide a character is, from Python 3.15 on.  It gives the
+same number whether it finds it or computes it, so its calls commute with all operations."""
 
 
 def call_cached(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
@@ -46,9 +51,11 @@ def call_cached(function: Any, site: int, /, *arguments: Any, **named: Any) -> A
         progress()
         return perform_in_turns([part_of_opaque(function)], site, function, *arguments, **named)
     key = (*arguments, *named.items())
-    perform(_describe(function, How.READ, key), site, progress)
+    is_seen = function is not _UNSEEN
+    if is_seen:
+        perform(_describe(function, How.READ, key), site, progress)
     asked = _asked.setdefault(me, [])
-    asked.append((function, key))
+    asked.append((function if is_seen else None, key))
     try:
         return function(*arguments, **named)
     finally:
@@ -78,6 +85,8 @@ def fill_cache(site: int) -> None:
     me = get_ident()
     if session.current.ident == me and _asked.get(me):
         function, key = _asked[me][-1]
+        if function is None:
+            return
         perform(_describe(function, How.WRITE, key), site, progress)
         _notice_dropping(function)
 
