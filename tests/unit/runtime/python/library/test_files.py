@@ -16,7 +16,7 @@ from mazurka.runtime.sharing import older_files
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no fcntl")
 
 HEAD = """
-import fcntl, mmap, os, sqlite3, threading, time
+import contextlib, fcntl, mmap, os, sqlite3, threading, time
 PLACE = os.path.dirname(__file__)
 PATH = os.path.join(PLACE, "n")
 def together(*bodies):
@@ -190,18 +190,16 @@ VIOLATED = {
     "a database in a file": """
         def connect():
             return sqlite3.connect(PATH, isolation_level=None)
-        with connect() as base:
+        with contextlib.closing(connect()) as base:
             base.execute("pragma synchronous = off")
             base.execute("create table t(n)")
             base.execute("insert into t values (0)")
-        def work():
-            base = connect()
-            (n,), = base.execute("select n from t").fetchall()
-            base.execute("update t set n = ?", (n + 1,))
-            base.close()
-        together(work, work)
-        found = base.execute("select n from t").fetchall()
-        base.close()
+            def work():
+                with contextlib.closing(connect()) as own:
+                    (n,), = own.execute("select n from t").fetchall()
+                    own.execute("update t set n = ?", (n + 1,))
+            together(work, work)
+            found = base.execute("select n from t").fetchall()
         assert found == [(2,)]
         """,
 }
