@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from mazurka.runtime.core.interruptions import IS_POSSIBLE
 from tests.mutants import test_element_mutants as of_elements
 from tests.mutants import test_special_method_mutants as of_special_methods
 
-pytestmark = [
-    pytest.mark.unseen,
-    pytest.mark.skipif(not IS_POSSIBLE, reason="trace functions are not safe in this version"),
-]
+pytestmark = pytest.mark.unseen
 
 
 @pytest.mark.parametrize("name", of_elements.MUTANTS)

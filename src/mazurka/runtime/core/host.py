@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from mazurka.runtime.core.failures import Skip, UnrunTestError
-from mazurka.runtime.core.interruptions import Interrupter
+from mazurka.runtime.core.interruptions import InstructionHook
 from mazurka.runtime.core.operations import Object
 from mazurka.runtime.core.patches import Patches
 from mazurka.runtime.core.tasks import Path, Pool
@@ -64,7 +64,7 @@ class Host(Protocol):
     """Whether daemons are known to go on for ever (`core.daemons`)."""
     first_skip: Skip | None
     """How the first execution that skips has said so."""
-    interruption: Interrupter | None
+    interruption: InstructionHook | None
     """What is to happen in the middle of the code of some thread, if anything."""
     excepthook: Callable[..., object]
     """`threading.excepthook` as the exploration found it."""

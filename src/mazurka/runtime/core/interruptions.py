@@ -1,17 +1,16 @@
-"""Let a thread be left in the middle of its code, where it has no scheduling point.
+"""Leave a thread in the middle of its code, where it has no scheduling point.
 
 A search switches threads before operations that it sees.  To check that nothing was overlooked, a
 run can be given one more place: an instruction of observed code, before which a thread stands like
 before an operation that touches nothing (`Pause`).  The interpreter itself switches threads between
-any two instructions, so whatever such a run does, the program can do.
+any two instructions, so the program can do all that such a run does.
 
-The interpreter calls a trace function before each instruction (`sys.settrace`, frame by frame).  It
-is set in one thread of one run, by the run itself (`scheduler.Scheduler`), and taken back with
-whatever else the thread has set.
-
-From Python 3.12 on, a trace function that one thread sets changes the code that all threads run,
-and the interpreter has been seen to crash where another trace function was set as well.  So there
-is none of this (`IS_POSSIBLE`).
+An `InstructionHook` is called before the instructions of one thread.  On Python 3.11, a trace
+function calls it (`sys.settrace`, frame by frame), which the thread itself sets and which is taken
+back with all else that the thread has set.  From 3.12 on, `sys.monitoring` calls it: local events
+of the code in question, so that other code runs as fast as ever.  (A trace function that one thread
+sets there changes the code that all threads run, and the interpreter has been seen to crash where
+another trace function was set as well.)
 """
 
 from __future__ import annotations
@@ -28,30 +27,22 @@ from mazurka.runtime.core.operations import Idle, RealOperation
 from mazurka.runtime.core.sites import MARK, is_observed
 from mazurka.runtime.core.tasks import Task
 
-IS_POSSIBLE: Final = sys.version_info < (3, 12)
 Trace: TypeAlias = Callable[[FrameType, str, Any], Any]
-_PRIVATE: Final = frozenset(
-    {
-        "CACHE",
-        "COPY",
-        "COPY_FREE_VARS",
-        "DELETE_FAST",
-        "EXTENDED_ARG",
-        "IS_OP",
-        "KW_NAMES",
-        "LOAD_CLOSURE",
-    }
-    | {"LOAD_CONST", "LOAD_FAST", "MAKE_CELL", "MAKE_FUNCTION", "NOP", "POP_EXCEPT", "POP_TOP"}
-    | {"PRECALL", "PUSH_EXC_INFO", "PUSH_NULL", "RERAISE", "RESUME", "RETURN_CONST"}
-    | {"RETURN_GENERATOR", "RETURN_VALUE", "STORE_FAST", "SWAP", "YIELD_VALUE"}
-    | {"BUILD_CONST_KEY_MAP", "BUILD_LIST", "BUILD_MAP", "BUILD_SLICE", "BUILD_TUPLE"}
-    | {"CHECK_EXC_MATCH", "END_FOR", "LIST_APPEND", "LOAD_FAST_AND_CLEAR", "LOAD_FAST_CHECK"}
+_PRIVATE: Final = (
+    *("CACHE", "CHECK_EXC_MATCH", "COPY", "DELETE_FAST", "END_FOR", "EXTENDED_ARG", "IS_OP"),
+    *("KW_NAMES", "LIST_APPEND", "LOAD_CLOSURE", "LOAD_COMMON_CONSTANT", "LOAD_CONST"),
+    *("LOAD_FAST", "LOAD_SMALL_INT", "SET_FUNCTION_ATTRIBUTE"),
+    *("MAKE_", "NOP", "NOT_TAKEN", "POP_EXCEPT", "POP_ITER", "POP_TOP", "PRECALL"),
+    *("PUSH_EXC_INFO", "PUSH_NULL", "RERAISE", "RESUME", "RETURN_", "STORE_FAST", "SWAP"),
+    *("YIELD_VALUE", "BUILD_CONST_KEY_MAP", "BUILD_LIST", "BUILD_MAP", "BUILD_SLICE"),
+    *("BUILD_TUPLE", "JUMP", "POP_JUMP_IF_N", "POP_JUMP_FORWARD_IF_N"),
 )
-"""Instructions that touch nothing but the frame's own variables, its stack and new objects."""
+"""How instructions begin that touch nothing but the frame's own variables, its stack and new
+objects."""
 
 
 class Pause(Idle):
-    """Stand before an instruction that is no scheduling point."""
+    """Stand before an instruction that is not a scheduling point."""
 
     __slots__ = ()
     kind = "goes on here"
@@ -89,152 +80,222 @@ class Run(Protocol):
         """Let the running thread do something that is not the program's doing."""
 
 
-class Interrupter(Protocol):
-    """What is to happen in the middle of the code of some thread."""
+class KnownCode(NamedTuple):
+    """Some observed code, in which a thread may be left."""
 
-    def choose_trace(self, run: Run, task: Task) -> Trace | None:
-        """Return the trace function of a thread that is about to begin; None for none."""
-
-
-def interrupt(run: Run, task: Task, interruption: Interrupter) -> None:
-    """Let the present thread, which is about to run a task, be traced where that is wanted."""
-    trace = interruption.choose_trace(run, task)
-    if trace is not None:
-        sys.settrace(trace)
-
-
-class TracedCode(NamedTuple):
-    """What is known of some code in which a thread may be left."""
-
+    code: CodeType
     file: str
     function: str
     touching: frozenset[int]
-    """The instructions that may touch what others can reach."""
-
-
-_known: dict[CodeType, TracedCode | None] = {}
-MOST_KNOWN = 10_000
+    """The instructions that may touch data of other threads."""
 
 
 def find_touching(code: CodeType) -> frozenset[int]:
-    """Find the instructions of observed code that may touch what others can reach."""
+    """Find the instructions of observed code that may touch data of other threads."""
     found = []
     follows_mark = False
     for one in dis.get_instructions(code):
         is_mark = one.opname == "LOAD_GLOBAL" and one.argval == MARK
         is_event = follows_mark and one.opname in ("LOAD_METHOD", "LOAD_ATTR")
-        is_jump = one.opname.startswith(("JUMP", "POP_JUMP_IF_N", "POP_JUMP_FORWARD_IF_N"))
-        if not (is_mark or is_event or is_jump or one.opname in _PRIVATE):
+        if not (is_mark or is_event or one.opname.startswith(_PRIVATE)):
             found.append(one.offset)
         if one.opname not in ("CACHE", "EXTENDED_ARG"):
             follows_mark = is_mark
     return frozenset(found)
 
 
-def find_code(run: Run, code: CodeType) -> TracedCode | None:
-    """Return what is known of code that a thread enters; None where it cannot be left there: in
-    code that is not observed, and while the thread does not do what the program says.
+_known: dict[int, KnownCode] = {}
+"""By the identity of the code, which is kept: to hash a code object takes long."""
+MOST_KNOWN = 10_000
 
-    To find that out is not the program's doing: the thread may be about to be left, and what it
-    runs for us is not to be observed.
+
+def _find(run: Run, code: CodeType) -> KnownCode:
+    """Return what is known of observed code.
+
+    To find that out is not the program's doing: the thread may be about to be left, and must not
+    be observed meanwhile.
     """
-    if run.ident != get_ident():
-        return None
-    try:
-        return _known[code]
-    except KeyError:
+    found = _known.get(id(code))
+    if found is None:
         if len(_known) >= MOST_KNOWN:
             _known.clear()
-        found: TracedCode | None = run.do_aside(_look_at, code)
-        _known[code] = found
-        return found
+        found = _known[id(code)] = run.do_aside(_look_at, code)
+    return found
 
 
-def _look_at(code: CodeType) -> TracedCode | None:
-    if not is_observed(code):
-        return None
-    return TracedCode(os.path.basename(code.co_filename), code.co_qualname, find_touching(code))
+def _look_at(code: CodeType) -> KnownCode:
+    file = os.path.basename(code.co_filename)
+    return KnownCode(code, file, code.co_qualname, find_touching(code))
 
 
-class InstructionSurvey:
-    """Notes the instructions of one thread before which it could be left.
+class InstructionHook:
+    """What happens before the instructions of one thread."""
 
-    Those that reach a scheduling point are left out: a switch there has been explored.  So are
-    those that nobody else is there for.
-    """
+    def __init__(self, thread: str) -> None:
+        self.thread = thread
+        """The path of the thread."""
 
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self.found: list[CodePlace] = []
-        self.count = 0
-        """How many instructions have run."""
-        self._visits: dict[tuple[CodeType, int], int] = {}
-        self._last: tuple[int, CodePlace] | None = None
+    def begin(self) -> None:
+        """Forget the run before: the thread is about to begin in another one."""
 
-    def choose_trace(self, run: Run, task: Task) -> Trace | None:
-        if task.path != self._path:
+    def wants(self, known: KnownCode) -> bool:
+        """Return whether to be called before the instructions of some code."""
+        return True
+
+    def reach(self, run: Run, task: Task, known: KnownCode, offset: int) -> None:
+        """Do something before an instruction."""
+        raise NotImplementedError
+
+
+def interrupt(run: Run, task: Task, hook: InstructionHook) -> None:
+    """Call a hook before the instructions of the present thread, if it is the hook's."""
+    if task.path == hook.thread:
+        hook.begin()
+        _start(run, task, hook)
+
+
+def _trace(run: Run, task: Task, hook: InstructionHook) -> None:
+    """Let a trace function call a hook."""
+
+    def enter(frame: FrameType, event: str, argument: Any) -> Trace | None:
+        if run.ident != get_ident() or not is_observed(frame.f_code):
             return None
-
-        def enter(frame: FrameType, event: str, argument: Any) -> Trace | None:
-            if find_code(run, frame.f_code) is None:
-                return None
-            frame.f_trace_lines, frame.f_trace_opcodes = False, True
-            return look
+        known = _find(run, frame.f_code)
+        if not hook.wants(known):
+            return None
+        frame.f_trace_lines, frame.f_trace_opcodes = False, True
 
         def look(frame: FrameType, event: str, argument: Any) -> Trace:
             if event == "opcode" and not run.over:
-                self._note(run, task, frame)
+                hook.reach(run, task, known, frame.f_lasti)
             return look
 
-        return enter
+        return look
 
-    def _note(self, run: Run, task: Task, frame: FrameType) -> None:
+    sys.settrace(enter)
+
+
+class _Monitor:
+    """Calls a hook by `sys.monitoring`, as one of its tools."""
+
+    TOOLS: Final = (3, 5)
+    """The numbers it may have; 0 to 2 are those of debuggers, of coverage and of profilers, 4 is
+    that of `sharing.monitoring`, and 5 is kept for optimizers, of which there are few."""
+
+    def __init__(self) -> None:
+        self._monitoring: Any = getattr(sys, "monitoring", None)
+        self._tool: int | None = None
+        self._watched: dict[int, KnownCode] = {}
+        """By the identity of the code: the code that has local events."""
+
+    def find_tool(self) -> int | None:
+        """Return a number that is free."""
+        return next((one for one in self.TOOLS if not self._monitoring.get_tool(one)), None)
+
+    def start(self, run: Run, task: Task, hook: InstructionHook) -> None:
+        self.stop()
+        monitoring, watched = self._monitoring, self._watched
+        tool, events = self.find_tool(), monitoring.events
+        assert tool is not None
+
+        def is_there() -> bool:
+            return bool(get_ident() == run.ident == task.ident)
+
+        def enter(code: CodeType, offset: int) -> Any:
+            if not is_observed(code):
+                return monitoring.DISABLE
+            if is_there() and id(code) not in watched and hook.wants(_find(run, code)):
+                watched[id(code)] = _find(run, code)
+                monitoring.set_local_events(tool, code, events.INSTRUCTION)
+            return None
+
+        def look(code: CodeType, offset: int) -> None:
+            if is_there() and not run.over:
+                hook.reach(run, task, watched[id(code)], offset)
+
+        monitoring.use_tool_id(tool, "mazurka: interruptions")
+        self._tool = tool
+        monitoring.register_callback(tool, events.PY_START, enter)
+        monitoring.register_callback(tool, events.INSTRUCTION, look)
+        monitoring.set_events(tool, events.PY_START)
+
+    def stop(self) -> None:
+        tool, self._tool = self._tool, None
+        if tool is None:
+            return
+        monitoring = self._monitoring
+        monitoring.set_events(tool, 0)
+        for known in self._watched.values():
+            monitoring.set_local_events(tool, known.code, 0)
+        self._watched.clear()
+        for event in (monitoring.events.PY_START, monitoring.events.INSTRUCTION):
+            monitoring.register_callback(tool, event, None)
+        monitoring.free_tool_id(tool)
+
+
+_monitor: Final = _Monitor()
+_TRACES: Final = sys.version_info < (3, 12)
+_start: Final = _trace if _TRACES else _monitor.start
+
+
+def is_possible() -> bool:
+    """Return whether a hook can be called now: other tools may have left no number."""
+    return _TRACES or _monitor.find_tool() is not None
+
+
+def stop_interrupting() -> None:
+    """Call no hook any more.  The thread itself takes back its trace function."""
+    _monitor.stop()
+
+
+class InstructionSurvey(InstructionHook):
+    """Notes the instructions of one thread before which it could be left.
+
+    Those that reach a scheduling point are left out: a switch there has been explored.  So are
+    those that run while there is no other thread.
+    """
+
+    def __init__(self, thread: str) -> None:
+        super().__init__(thread)
+        self.found: list[CodePlace] = []
+        self.count = 0
+        """How many instructions have run."""
+        self._visits: dict[tuple[int, int], int] = {}
+        self._last: tuple[int, CodePlace] | None = None
+
+    def reach(self, run: Run, task: Task, known: KnownCode, offset: int) -> None:
         self.count += 1
         last, self._last = self._last, None
         if last is not None and last[0] == run.steps:
             self.found.append(last[1])
-        code, offset = frame.f_code, frame.f_lasti
-        known = _known.get(code)
-        if known is None or offset not in known.touching:
+        if offset not in known.touching:
             return
-        visit = self._visits[code, offset] = self._visits.get((code, offset), 0) + 1
+        key = id(known.code), offset
+        visit = self._visits[key] = self._visits.get(key, 0) + 1
         if run.pending.count(None) < len(run.pending) - 1:
             place = CodePlace(task.path, known.file, known.function, offset, visit)
             self._last = run.steps, place
 
 
-class LeaveAt:
+class LeaveAt(InstructionHook):
     """Lets a thread stand before an instruction once."""
 
     def __init__(self, at: CodePlace) -> None:
+        super().__init__(at.thread)
         self.at = at
-        self.is_reached = False
-        self._visits = 0
+        self.begin()
 
-    def choose_trace(self, run: Run, task: Task) -> Trace | None:
-        at = self.at
-        if task.path != at.thread:
-            return None
+    def begin(self) -> None:
         self.is_reached, self._visits = False, 0
 
-        def enter(frame: FrameType, event: str, argument: Any) -> Trace | None:
-            if frame.f_code.co_qualname != at.function:
-                return None
-            known = find_code(run, frame.f_code)
-            if known is None or known.file != at.file:
-                return None
-            frame.f_trace_lines, frame.f_trace_opcodes = False, True
-            return look
+    def wants(self, known: KnownCode) -> bool:
+        return (known.file, known.function) == (self.at.file, self.at.function)
 
-        def look(frame: FrameType, event: str, argument: Any) -> Trace | None:
-            if event == "opcode" and frame.f_lasti == at.offset and not self.is_reached:
-                self._visits += 1
-                if self._visits == at.visit and not run.over:
-                    self.is_reached = True
-                    sys.settrace(None)
-                    task.rounds = None
-                    run.point(Pause())
-                    return None
-            return look
-
-        return enter
+    def reach(self, run: Run, task: Task, known: KnownCode, offset: int) -> None:
+        if offset != self.at.offset or self.is_reached:
+            return
+        self._visits += 1
+        if self._visits == self.at.visit:
+            self.is_reached = True
+            task.rounds = None
+            run.point(Pause())

@@ -23,7 +23,7 @@ from mazurka.errors import MazurkaError
 from mazurka.runtime.core.collection import YOUNG, collection
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.insides import names_in
-from mazurka.runtime.core.interruptions import Interrupter
+from mazurka.runtime.core.interruptions import InstructionHook, is_possible, stop_interrupting
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.operations import present
 from mazurka.runtime.core.scheduler import session
@@ -304,13 +304,19 @@ class ObservedProgram:
         return ended
 
     @contextmanager
-    def interrupted_by(self, interruption: Interrupter | None) -> Iterator[None]:
+    def interrupted_by(self, interruption: InstructionHook | None) -> Iterator[None]:
         """Let something happen in the middle of threads' code, in the runs meanwhile."""
+        if interruption is not None and not is_possible():
+            raise MazurkaError(
+                "other tools use sys.monitoring, and have left no number for Mazurka: run the test"
+                " without them"
+            )
         self.real.interruption = interruption
         try:
             yield
         finally:
             self.real.interruption = None
+            stop_interrupting()
 
     def forget(self) -> None:
         """Forget what runs have taught, before another test is explored under the same control."""

@@ -24,11 +24,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mazurka.runtime.core.interruptions import (
-    IS_POSSIBLE,
     CodePlace,
+    InstructionHook,
     InstructionSurvey,
     LeaveAt,
     Pause,
+    is_possible,
 )
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.exploring.observed_program import ObservedProgram
@@ -95,7 +96,7 @@ class GoFirst(Decider):
 
 def find_unseen(program: ObservedProgram, options: RunOptions) -> Unseen | None:
     """Run a test with switches that a search does not try; return the first failure."""
-    if not (IS_POSSIBLE and MOST_RUNS):
+    if not (MOST_RUNS and is_possible()):
         return None
     paths = {0: MAIN}
     surveys: dict[int, InstructionSurvey] = {}
@@ -151,9 +152,7 @@ def _sort(candidates: Sequence[tuple[int, CodePlace]]) -> list[tuple[int, CodePl
     return [(thread, one) for _, thread, one in ranked]
 
 
-def _run(
-    program: ObservedProgram, decider: Decider, interruption: LeaveAt | InstructionSurvey
-) -> list[Failed]:
+def _run(program: ObservedProgram, decider: Decider, interruption: InstructionHook) -> list[Failed]:
     """Run a test once with an interruption, and return how it fails.
 
     A loop that waits is no failure here: rewritten instructions tell of a change before they make

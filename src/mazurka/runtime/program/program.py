@@ -23,7 +23,7 @@ from mazurka.runtime.core import daemons, spinning
 from mazurka.runtime.core.collection import collection
 from mazurka.runtime.core.failures import ControlError, Skip
 from mazurka.runtime.core.host import ControlSettings
-from mazurka.runtime.core.interruptions import Interrupter
+from mazurka.runtime.core.interruptions import InstructionHook
 from mazurka.runtime.core.names import UNLABELLED
 from mazurka.runtime.core.operations import Object
 from mazurka.runtime.core.patches import Patches
@@ -62,7 +62,7 @@ class RealProgram:
         self.leashed = False
         """Whether daemons are known to go on for ever (`runtime.core.daemons`)."""
         self.first_skip: Skip | None = None
-        self.interruption: Interrupter | None = None
+        self.interruption: InstructionHook | None = None
         self.undo = Patches()
 
     # -- the interpreter ---------------------------------------------------------------------

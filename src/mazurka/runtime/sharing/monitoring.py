@@ -302,6 +302,7 @@ class Unobserved:
             monitoring.register_callback(TOOL, monitoring.events.PY_START, None)
             monitoring.register_callback(TOOL, monitoring.events.PY_THROW, None)
             monitoring.free_tool_id(TOOL)
+            monitoring.restart_events()  # what was silenced, for later tools with our numbers
 
     def _began(self, code: CodeType, offset: int) -> Any:
         run = session.current

@@ -8,12 +8,13 @@ import sys
 import zlib
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
 from tests.unit.runtime.observed_programs import module_of
 
-from mazurka.runtime.core.interruptions import IS_POSSIBLE, find_touching
+from mazurka.runtime.core.interruptions import find_touching
 from mazurka.runtime.exploring import unseen
 from mazurka.runtime.exploring.entry import explore_test, replay_test
 from mazurka.runtime.exploring.options import ExploreOptions, Test
@@ -23,10 +24,8 @@ from mazurka.runtime.python.events import EVENTS
 from mazurka.runtime.story.result import Result
 from mazurka.runtime.testing.decorator import make_test
 
-pytestmark = [
-    pytest.mark.unseen,
-    pytest.mark.skipif(not IS_POSSIBLE, reason="trace functions are not safe in this version"),
-]
+pytestmark = pytest.mark.unseen
+MONITORED = pytest.mark.skipif(sys.version_info < (3, 12), reason="there is no sys.monitoring")
 HEAD = """
 import threading
 class Box:
@@ -225,6 +224,61 @@ def test_a_trace_function_of_somebody_else_is_put_back(tmp_path: Path) -> None:
         assert sys.gettrace() is trace
     finally:
         sys.settrace(before)
+
+
+@pytest.mark.usefixtures("blind")
+def test_a_trace_function_that_traces_lines_and_instructions_hides_nothing(tmp_path: Path) -> None:
+    def trace(frame: FrameType, event: str, argument: object) -> Any:
+        frame.f_trace_opcodes = True
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        assert explore(tmp_path, IN_MAIN).verdict == "violated"
+    finally:
+        sys.settrace(before)
+
+
+@MONITORED
+@pytest.mark.usefixtures("blind")
+def test_tools_of_others_are_left_alone(tmp_path: Path) -> None:
+    monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
+    events = monitoring.events
+    space: dict[str, Any] = {"__name__": "mazurka", "lines": set()}  # which is not observed
+    exec("def note(code, line): lines.add(line)", space)
+    monitoring.use_tool_id(3, "somebody's")
+    monitoring.register_callback(3, events.LINE, space["note"])
+    monitoring.set_events(3, events.LINE)
+    try:
+        assert explore(tmp_path, LOST_UPDATE).verdict == "violated"
+        assert monitoring.get_tool(3) == "somebody's"
+        assert monitoring.get_events(3) == events.LINE
+        assert space["lines"]
+    finally:
+        monitoring.set_events(3, 0)
+        monitoring.register_callback(3, events.LINE, None)
+        monitoring.free_tool_id(3)
+    assert [monitoring.get_tool(number) for number in (3, 4, 5)] == [None, None, None]
+
+
+@MONITORED
+@pytest.mark.usefixtures("blind")
+def test_where_no_number_is_left_nothing_is_looked_for(tmp_path: Path) -> None:
+    monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
+    test = find_test(tmp_path, LOST_UPDATE)
+    found = explore_test(test, ExploreOptions())
+    assert found.token is not None
+    for number in (3, 5):
+        monitoring.use_tool_id(number, "somebody's")
+    try:
+        assert explore_test(test, ExploreOptions()).verdict == "holds"
+        replayed = replay_test(test, ExploreOptions(), decode(found.token))
+        assert replayed.verdict == "error", replayed.scope
+        assert "have left no number for Mazurka" in str(replayed.error)
+    finally:
+        for number in (3, 5):
+            monitoring.free_tool_id(number)
 
 
 def test_only_what_touches_something_counts() -> None:
