@@ -50,6 +50,10 @@ def explore_test(
             if ParallelExploration(test, options, result, progress, started).has_run():
                 return result
         Exploration(test, options, result, progress, started).run()
+    if result.violation is not None:
+        from mazurka.runtime.exploring.plain_run import fails_plainly
+
+        result.fails_plainly = fails_plainly(test, result)
     return result
 
 

@@ -24,6 +24,8 @@ class Findings(Answer):
     violation: ThreadFailure | None = None
     story: Story | None = None
     """The run that shows the violation."""
+    fails_plainly: bool = False
+    """Whether a run of the test without Mazurka has failed, too."""
     preemptions: int | None = None
     seed: int | None = None
     races: bool = False

@@ -104,8 +104,8 @@ LATE = (
 )
 """What to do about a failure that needs a timeout to fire early."""
 FIRST = (
-    "the first execution has failed, in which nobody is preempted: the test may well fail without"
-    " Mazurka, too"
+    "the first execution has failed, in which nobody is preempted, and a run without Mazurka has"
+    " failed in the same way"
 )
 HANGING = 4
 """How far the second line of source is indented."""
@@ -227,21 +227,11 @@ class ExplorationReport(Prose):
         if result.violation is not None and result.violation.early:
             self.print_line(LATE, "dim")
             self.print_blank()
-        elif self.is_first():
+        elif result.fails_plainly:
             self.print_line(FIRST, "dim")
             self.print_blank()
         if result.verdict != "error" and result.strategy:  # otherwise nothing has run
             self.print_line(self.describe_statistics())
-
-    def is_first(self) -> bool:
-        """Whether the first execution has failed already, by an exception or an assertion."""
-        result = self.result
-        found, story = result.violation, result.story
-        if found is None or story is None or result.seed is not None or result.executions != 1:
-            return False
-        return found.kind in ("assert", "exception") and not any(
-            step.preempts for step in story.steps
-        )
 
     def describe_statistics(self) -> str:
         result = self.result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import os
 import queue
 import sys
 import threading
@@ -16,10 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.limits import ENOUGH
 
 import mazurka
+from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.tasks import shorten, tell_apart
 from mazurka.runtime.core.values import shown
+from mazurka.runtime.exploring import plain_run
 from mazurka.runtime.testing.collecting import collect
 
 
@@ -37,7 +41,9 @@ def run(*targets: Callable[[], object], name: str | None = None) -> None:
         thread.join()
 
 
-def test_a_test_that_fails_at_once_may_fail_without_mazurka() -> None:
+def test_a_test_that_fails_at_once_may_fail_without_mazurka(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def fails() -> None:
         run(list)
         raise ValueError("in any case")
@@ -47,8 +53,28 @@ def test_a_test_that_fails_at_once_may_fail_without_mazurka() -> None:
         run(lambda: seen.append(len(seen)), lambda: seen.append(len(seen)))
         assert seen == [0, 1]
 
-    told = "the first execution has failed, in which nobody is preempted"
+    def fails_under_mazurka() -> None:
+        run(list)
+        assert session.current.ident == 0, "not in a plain run"
+
+    def ends_its_process() -> None:
+        run(list)
+        if session.current.ident == 0:
+            os._exit(1)
+        raise ValueError("not in a plain run")
+
+    def fails_in_a_thread() -> None:
+        def fail() -> None:
+            raise ValueError
+
+        run(fail)
+
+    monkeypatch.setattr(plain_run, "LONGEST", ENOUGH)
+    told = "and a run without Mazurka has failed in the same way"
     assert told in report(fails)
+    assert told not in report(fails_under_mazurka)
+    assert told not in report(ends_its_process)
+    assert told not in report(fails_in_a_thread)
     assert told not in report(fails_by_a_switch)
     assert told not in report(fails, strategy="random", preemptions=None, seed=1, executions=1)
 
