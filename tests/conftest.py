@@ -34,9 +34,9 @@ COLLECTED: dict[str, ModuleType] = {}
 UNUSED = frozenset(
     {
         *("hypothesis", "jsonschema", "referencing", "execnet", "xdist", "pygments"),
-        *("llvmlite", "numba", "numpy", "rich", "typer", "yaml"),
-        *("annotated_doc", "idna", "iniconfig", "jsonschema_specifications"),
-        *("rpds", "shellingham", "sortedcontainers", "_hypothesis_pytestplugin"),
+        *("llvmlite", "numba", "numpy", "rich", "click", "yaml"),
+        *("idna", "iniconfig", "jsonschema_specifications"),
+        *("rpds", "sortedcontainers", "_hypothesis_pytestplugin"),
     }
 )
 """Packages of which no program that tests explore runs anything."""

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import typer
 
 from mazurka import check, compare
 from mazurka.cli import main
@@ -187,10 +186,9 @@ def test_declarations_of_the_wrong_form_are_refused(folder, before, after, words
 
 def test_no_option_of_all_strategies_can_be_declared():
     """Those of the commands, by their flags and by their names, and those in Python."""
-    app = typer.main.get_command(main.app)
     taken = {"help"}
     for function in (check, compare):
-        command = app.commands[function.__name__]
+        command = main.app.commands[function.__name__]
         flags = {word for parameter in command.params for word in parameter.opts if "--" in word}
         taken |= {flag.removeprefix("--").replace("-", "_") for flag in flags}
         taken |= {parameter.name for parameter in command.params}

@@ -20,7 +20,7 @@ from mazurka import processes
 from mazurka.cache_folder import find_cache
 from mazurka.processes import PIPE, python, run, start
 
-OTHERS = {"mazurka", "numba", "llvmlite", "numpy", "pysat", "dd", "ray", "rich", "typer", "clang"}
+OTHERS = {"mazurka", "numba", "llvmlite", "numpy", "pysat", "dd", "ray", "rich", "click", "clang"}
 LIBRARIES = ("libc.so.6", "libdl.so.2", "libm.so.6", "libpthread.so.0", "librt.so.1", "libz.so.1")
 HOSTILE = """\
 with open({executed!r}, "a") as file:

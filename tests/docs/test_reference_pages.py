@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
-import typer
 
 import mazurka
 from mazurka.checking import load_program
@@ -25,7 +25,7 @@ from tests.docs.pages import ROOT
 
 DOCS = ROOT / "docs"
 COMMANDS = (DOCS / "commands.md").read_text(encoding="utf-8")
-PARSERS: dict[str, Any] = vars(typer.main.get_command(app))["commands"]
+PARSERS: dict[str, Any] = dict(app.commands)
 NAMES = sorted(PARSERS)
 
 
@@ -68,7 +68,7 @@ def test_options_are_those_of_the_help(command: str, capsys: pytest.CaptureFixtu
 
 @pytest.mark.parametrize("command", NAMES)
 def test_defaults_are_those_of_the_program(command: str) -> None:
-    for option in PARSERS[command].get_params(typer.Context(PARSERS[command])):
+    for option in PARSERS[command].get_params(click.Context(PARSERS[command])):
         if not isinstance(option.default, str | int) or isinstance(option.default, bool):
             continue
         rows = [

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
-import typer
-
+from mazurka.cli.commands import CommandArgument, CommandOption
 from mazurka.cli.completion import (
     Completer,
     complete_among,
@@ -18,23 +17,18 @@ from mazurka.frontend.registry import frontend_names
 from mazurka.search import one_of
 
 
-def option(form: str, text: str, offered: Completer | None = None) -> Any:
+def option(form: str, text: str, offered: Completer | None = None) -> CommandOption:
     """Make an option of a command from how it is written: `-D --define NAME=VALUE`.
 
-    The shell offers the words of `dfs|bfs` by itself, other values by `offered`.
+    The shell offers the words of `dfs|bfs`, and files, by itself, other values by `offered`.
     """
     words = form.split()
-    names = [word for word in words if word.startswith("-")]
+    names = tuple(word for word in words if word.startswith("-"))
     metavar = words[-1] if len(names) < len(words) else None
-    choices = (metavar or "").split("|")
-    if offered is None and len(choices) > 1 and all(word.islower() for word in choices):
-        offered = complete_among(lambda: choices)
-    return typer.Option(*names, metavar=metavar, help=text, autocompletion=offered)
+    return CommandOption(names, metavar, text, offered)
 
 
-File = Annotated[
-    str, typer.Argument(metavar="FILE", help="A Python model, a C program, or exported JSON.")
-]
+File = Annotated[str, CommandArgument("FILE", "A Python model, a C program, or exported JSON.")]
 Language = Annotated[
     str | None,
     option(

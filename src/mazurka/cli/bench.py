@@ -7,12 +7,10 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from mazurka.cli import arguments as args
+from mazurka.cli.commands import Command, CommandArgument
 from mazurka.cli.completion import complete_among
 from mazurka.cli.failures import guarded
-from mazurka.cli.plain_values import PlainCommand
 from mazurka.errors import OptionError, suggest
 
 if TYPE_CHECKING:
@@ -35,7 +33,7 @@ def load_table(name: str) -> tuple[type[Benchmark[Any]], str]:
     return module.TABLE, told
 
 
-class BenchCommand(PlainCommand):
+class BenchCommand(Command):
     """The command; `mazurka bench NAME --help` tells what this benchmark takes."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -100,10 +98,8 @@ def list_options(
 def bench(
     name: Annotated[
         str,
-        typer.Argument(
-            metavar="NAME",
-            help=f"What to measure: {', '.join(NAMES)}.",
-            autocompletion=complete_among(lambda: NAMES),
+        CommandArgument(
+            "NAME", f"What to measure: {', '.join(NAMES)}.", complete_among(lambda: NAMES)
         ),
     ],
     quick: Annotated[

@@ -6,7 +6,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+import click
 
 from mazurka.cli import arguments as args
 from mazurka.cli.completion import complete_among, strategies_or_auto
@@ -20,7 +20,7 @@ EPILOG = "Example: mazurka check examples/philosophers.py -D N=3 --property asse
 
 
 def check(
-    context: typer.Context,
+    context: click.Context,
     file: args.File,
     engine: args.Engine = "auto",
     strategy: Annotated[

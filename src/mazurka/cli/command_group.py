@@ -6,14 +6,18 @@ import os
 import shlex
 from typing import Any
 
-from mazurka.cli.plain_values import PlainGroup
+import click
+
 from mazurka.errors import OptionError
 
 SUFFIXES = (".py", ".json")
 
 
-class CommandGroup(PlainGroup):
+class CommandGroup(click.Group):
     """`mazurka five.py` asks whether `mazurka check five.py` was meant."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(self.commands)  # the usual ones first
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and args[0] not in self.commands and is_file_name(args[0]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+import click
 
 from mazurka.cli import arguments as args
 from mazurka.cli import completion
@@ -15,7 +15,7 @@ EPILOG = "Example: mazurka compare examples/philosophers.py -D N=8 --strategies 
 
 
 def compare(
-    context: typer.Context,
+    context: click.Context,
     file: args.File,
     strategies: Annotated[
         str | None,

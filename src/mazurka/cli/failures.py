@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import typer
+import click
 
 from mazurka.deadline import TimeLimitError
 from mazurka.errors import MazurkaError
@@ -41,14 +41,13 @@ class Failure:
         return [f"mazurka: {safe(text, UNICODE)}", *excerpt(self.error)]
 
 
-def run_guarded(app: typer.Typer, arguments: Sequence[str]) -> int:
+def run_guarded(app: click.Command, arguments: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
 
     def action() -> int:
-        command = typer.main.get_command(app)
         given = list(arguments) or ["--help"]
         try:
-            status = command.main(given, "mazurka", standalone_mode=False)
+            status = app.main(given, "mazurka", standalone_mode=False)
         except SystemExit as ended:
             if COMPLETING not in os.environ:
                 raise
@@ -70,9 +69,9 @@ def guarded(
         status = action()
         sys.stdout.flush()
         return status
-    except typer.Exit:
+    except click.exceptions.Exit:
         raise
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, click.Abort):
         return report(failed("interrupted", limit="interrupted"), as_json, path, several)
     except Exception as error:
         if os.environ.get(DEBUG):

@@ -8,9 +8,8 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from mazurka.cli import arguments as args
+from mazurka.cli.commands import CommandArgument
 from mazurka.cli.failures import guarded, print_json
 from mazurka.cli.test import Instrument, LeaveOut, RealTime
 from mazurka.errors import OptionError
@@ -26,9 +25,9 @@ EPILOG = "Example: mazurka check model.py --trace bug.json; mazurka replay bug.j
 def replay(
     trace: Annotated[
         str,
-        typer.Argument(
-            metavar="TRACE|TOKEN|WITNESS",
-            help="A file that mazurka check --trace has written, the token of a failed test, or,"
+        CommandArgument(
+            "TRACE|TOKEN|WITNESS",
+            "A file that mazurka check --trace has written, the token of a failed test, or,"
             " with --circuit, the witness of another model checker.",
         ),
     ],

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from mazurka.cli import arguments as args
+from mazurka.cli.commands import CommandArgument, CommandOption
 from mazurka.cli.completion import complete_among, strategies_of_tests
 from mazurka.cli.failures import Failure, guarded, print_json
 from mazurka.errors import OptionError, read_number
@@ -28,7 +27,7 @@ LeaveOut = Annotated[
         "Do not observe this module or package; the verdict names it; repeatable.",
     ),
 ]
-Instrument = Annotated[list[str] | None, typer.Option("--instrument", hidden=True)]
+Instrument = Annotated[list[str] | None, CommandOption(("--instrument",), None, "", hidden=True)]
 """An option of former times, which is refused with the reason."""
 RealTime = Annotated[
     bool,
@@ -39,7 +38,7 @@ RealTime = Annotated[
 def explore_tests(
     target: Annotated[
         str,
-        typer.Argument(metavar="PATH[::NAME]", help="A Python file, one of its tests, or a class."),
+        CommandArgument("PATH[::NAME]", "A Python file, one of its tests, or a class."),
     ],
     preemptions: Annotated[
         str | None,

@@ -6,19 +6,16 @@ itself, or help is wanted: to list them, the declarations of all strategies are 
 
 from __future__ import annotations
 
-import inspect
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from mazurka.cli.plain_values import PlainCommand, take_plain_values
+from mazurka.cli.commands import Command, CommandOption, make_parameter
 from mazurka.search.registry import declared_options, load_all, strategies_with
 
 KNOWN = "mazurka.known"
 """In a context's `meta`: all arguments are the command's own."""
 
 
-class StrategyCommand(PlainCommand):
+class StrategyCommand(Command):
     """A command that takes the strategies' options, too; `context.obj` has those that are given."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -66,28 +63,13 @@ def flag_in(word: str) -> str:
 
 
 def strategy_parameters() -> list[Any]:
-    """The declared options as the command line's library has them: flags, and words.
-
-    It makes parameters from a function's signature, so it is given a function with that signature.
-    """
-
-    def declared() -> None: ...
-
-    vars(declared)["__signature__"] = inspect.Signature(
-        [
-            inspect.Parameter(
-                name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=option.default if isinstance(option.default, bool) else str(option.default),
-                annotation=Annotated[
-                    bool if isinstance(option.default, bool) else str,
-                    typer.Option(option.flag, metavar=option.metavar, help=option.help),
-                ],
-            )
-            for name, option in declared_options().items()
-        ]
-    )
-    app = typer.Typer(add_completion=False)
-    app.command()(declared)
-    parameters = vars(typer.main.get_command(app))["params"]
-    return [take_plain_values(parameter) for parameter in parameters]
+    """The declared options as the command line's library has them: flags, and words."""
+    return [
+        make_parameter(
+            name,
+            bool if isinstance(option.default, bool) else str,
+            CommandOption((option.flag,), option.metavar, option.help),
+            default=option.default if isinstance(option.default, bool) else str(option.default),
+        )
+        for name, option in declared_options().items()
+    ]

@@ -299,12 +299,9 @@ def _number(text: str) -> float:
 
 def options_of(command: str) -> list[tuple[str, bool]]:
     """The options of a command: a name, and whether it takes a value."""
-    import typer
-
     from mazurka.cli.main import app
 
-    group = typer.main.get_command(app)
-    found = group.commands[command]  # type: ignore[attr-defined]
+    found = app.commands[command]
     return [
         (option.opts[-1], not getattr(option, "is_flag", False))
         for option in found.params

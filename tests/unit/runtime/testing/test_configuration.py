@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from plugin_sessions import run
-from typer.testing import CliRunner
 
 import mazurka
 from mazurka.cli.main import app

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import get_overloads
 
 import pytest
+from click.testing import CliRunner
 from tests.warm import run_warm
-from typer.testing import CliRunner
 
 import mazurka
 from mazurka.cli.main import app
