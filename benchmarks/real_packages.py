@@ -8,8 +8,9 @@
 The tests lie in `benchmarks/real_packages/`; each says in its docstring which verdict is right, and
 why, from reading the source of the package.  The script installs the versions that
 `requirements.txt` names into a virtual environment of its own, and runs the tests with pytest, some
-files at a time, by the marker alone.  Seconds are those of the processor, for the test itself,
-without the start of pytest.
+files at a time, by the marker alone.  What cannot be installed for the Python that runs the script
+is left out, and named.  Seconds are those of the processor, for the test itself, without the start
+of pytest.
 
 Results are kept in a file (`--json`) as they come, each with the *state* from which it is: a digest
 of Mazurka's source, of the test and of the version of Python.  A run that was interrupted goes on
@@ -54,6 +55,8 @@ ROOT = Path(__file__).resolve().parent.parent
 TESTS = Path(__file__).resolve().parent / "real_packages"
 STANDARD_LIBRARY = "standard_library"
 TINY_INTERVAL = 1e-6
+MISSING = "missing.json"
+"""Names the packages that cannot be installed, in the environment."""
 BATCH = 16
 """How many tests one process runs, at least, with those of the same file."""
 
@@ -201,10 +204,26 @@ def prepare_environment(folder: Path) -> Path:
     if not python.is_file():
         venv.create(folder / "venv", with_pip=True)
     install = [str(python), "-m", "pip", "install", "--quiet"]
-    wanted = ["pytest", "-e", str(ROOT), "-r", str(requirements)]
-    subprocess.run([*install, *wanted], check=True)
+    wanted = ["pytest", "-e", str(ROOT)]
+    missing = []
+    if subprocess.run([*install, *wanted, "-r", str(requirements)], check=False).returncode:
+        subprocess.run([*install, *wanted], check=True)
+        for pinned in requirements.read_text().split():
+            if subprocess.run([*install, pinned], check=False).returncode:
+                missing.append(pinned)
+    write_json(folder / MISSING, missing)
     stamp.write_text(digest)
     return python
+
+
+def leave_missing_out(cases: list[Case], environment: Path) -> list[Case]:
+    """Leave out the tests of packages that cannot be installed for this version of Python."""
+    missing = read_requirements("\n".join(read_json(environment / MISSING) or []))
+    left_out = [case for case in cases if case.package in missing]
+    if left_out:
+        names = ", ".join(f"{name} {version}" for name, version in missing.items())
+        print(f"left out, {len(left_out)} tests: cannot be installed: {names}", file=sys.stderr)
+    return [case for case in cases if case.package not in missing]
 
 
 def explore_cases(cases: list[Case], python: Path, tests: Path, limit: float) -> Iterator[Row]:
@@ -348,6 +367,8 @@ def summarize(rows: list[Row]) -> list[str]:
 
 def run_cases(cases: list[Case], arguments: argparse.Namespace) -> list[Row]:
     """Run the tests one after the other, and print and store each row when it is there."""
+    python = prepare_environment(arguments.environment)
+    cases = leave_missing_out(cases, arguments.environment)
     kept, plain = Results(arguments.json), PlainRuns(arguments.plain)
     rows = [row for case in cases if (row := kept.find(case)) and not arguments.again]
     known = {name_row(row) for row in rows}
@@ -356,7 +377,6 @@ def run_cases(cases: list[Case], arguments: argparse.Namespace) -> list[Row]:
     if not missing:
         return rows
     print(f"{len(rows)} tests have results of this state, {len(missing)} to run", file=sys.stderr)
-    python = prepare_environment(arguments.environment)
     with tempfile.TemporaryDirectory() as folder:
         tests = Path(folder) / "tests"
         shutil.copytree(TESTS, tests, ignore=shutil.ignore_patterns("__pycache__"))
