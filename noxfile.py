@@ -1,7 +1,7 @@
 """`nox -s tests-3.15` runs the tests of real threads on that version of Python.
 
 There is a session for each supported version, and one such as `tests-3.14t` for each free-threaded
-build; the interpreter has to be installed.  `.ci/other_pythons.py` runs the same tests.
+build; the interpreter must be installed.  `.ci/other_pythons.py` runs the same tests.
 """
 
 import runpy

@@ -36,7 +36,7 @@ SUPPORTED = [f"{major}.{minor}" for major, minor in LISTS["SUPPORTED"]]
 FREE_THREADED = [f"{major}.{minor}t" for major, minor in LISTS["FREE_THREADED"]]
 REQUIRED = ("3.14", "3.15")
 BUILT = ("3.14t", "3.13t")
-"""Free-threaded versions: the first one that can be had is tested, unless the command line names
+"""Free-threaded versions, of which the first available is tested, unless the command line names
 others."""
 SUITES = ("sid", "testing", "stable")
 """The suites of Debian that may have the source of a version."""
@@ -228,7 +228,7 @@ def mounts_below(folder: Path) -> list[str]:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder of the cache, but never what is mounted below it."""
+    """Remove a folder of the cache, but never files of a mount below it."""
     for place in sorted(mounts_below(folder), reverse=True):
         subprocess.run(["umount", place], capture_output=True, check=False)
     if mounts_below(folder):

@@ -14,7 +14,7 @@ from mazurka.cache_folder import REWRITTEN, find_cache, find_entries
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache with two entries, and files that are not of the cache."""
+    """Make a cache with two entries, and a file that does not belong to it."""
     monkeypatch.setenv("MAZURKA_CACHE_DIR", str(tmp_path / "cache"))
     kernels, sources = find_cache(), find_cache(REWRITTEN)
     assert kernels is not None

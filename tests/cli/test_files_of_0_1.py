@@ -1,4 +1,4 @@
-"""What Mazurka 0.1.0 has written is read; what a later version writes is refused by its version."""
+"""Files and tokens of Mazurka 0.1.0 are read; those of a later format are refused by its number."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TOKEN = (
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The files with which 0.1.0 has printed and written them."""
+    """Put the files in place that 0.1.0 has read."""
     (tmp_path / "examples").mkdir()
     shutil.copy(FILES / "lost_update.txt", tmp_path / "examples" / "lost_update.py")
     shutil.copy(FILES / "account.txt", tmp_path / "test_account.py")

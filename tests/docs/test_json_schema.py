@@ -90,14 +90,14 @@ def test_the_schema_is_a_schema_of_this_version() -> None:
 
 
 def require(kind: str, value: dict[str, Any]) -> None:
-    """A value is of a kind of the schema, and the schema knows all of its keys."""
+    """Check that a value is of a kind of the schema, and that the schema has all of its keys."""
     jsonschema.validate(value, SCHEMA)
     jsonschema.validate(value, {"$defs": KINDS, "$ref": f"#/$defs/{kind}"})
     assert list(unlisted(KINDS[kind], value, kind)) == []
 
 
 def unlisted(schema: dict[str, Any], value: object, where: str) -> Iterator[str]:
-    """The keys of objects for which the schema has no entry, where it has entries at all."""
+    """Yield the keys of objects for which the schema has no entry, where it has entries at all."""
     if "$ref" in schema:
         schema = KINDS[schema["$ref"].rpartition("/")[2]]
     if "anyOf" in schema:

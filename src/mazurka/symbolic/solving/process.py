@@ -168,7 +168,7 @@ def reach(
 def end_with_parent() -> None:
     """Have the system end this process when the one that started it is gone, where it can (Linux):
     a solver at work would not notice that nobody waits for its answer."""
-    with contextlib.suppress(OSError, AttributeError):
+    with contextlib.suppress(OSError, AttributeError, TypeError):  # the last one on Windows
         ctypes.CDLL(None).prctl(SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
 
 
