@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from tests.limits import ENOUGH, NO_TIME
 
+import mazurka
 from mazurka.supported_pythons import FREE_THREADED, NEWEST, SUPPORTED, name, warn_if_newer
 
 ROOT = Path(__file__).parents[2]
@@ -51,6 +52,12 @@ def test_a_newer_version_is_used_with_one_warning(monkeypatch: pytest.MonkeyPatc
     with warnings.catch_warnings(record=True) as again:
         warn_if_newer()
     assert again == []
+
+
+def test_exploring_on_a_newer_version_warns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "version_info", (3, NEWEST[1] + 1, 0, "final", 0))
+    with pytest.warns(RuntimeWarning, match="newer than the versions"):
+        assert mazurka.explore(lambda: None, preemptions=0).verdict == "holds"
 
 
 OTHERS = runpy.run_path(str(ROOT / ".ci" / "other_pythons.py"))
