@@ -397,6 +397,8 @@ _OF_SUPER: Final = [vars(super)[name].__get__ for name in ("__thisclass__", "__s
 def _home_in_class(thing: type, name: str) -> Any:
     if name in learned.moving:
         return (*_changeable_bases(thing), *_changeable_bases(type(thing))) or NOWHERE
+    if name == "__annotations__":
+        return thing  # which keeps them under another name from Python 3.14 on, and makes them
     if _is_computed_in_class(thing, name):
         return NOWHERE
     for base in ancestors(thing):

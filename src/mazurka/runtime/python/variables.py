@@ -130,8 +130,9 @@ def touch_attribute(
     if changing.any:
         read_classes((thing,), site)
     home = find_home(thing, name)
-    if home is NOWHERE:
+    if home is NOWHERE or name == "__annotations__":
         names.note_older(thing, name)  # what computes it may give away what the object keeps
+    if home is NOWHERE:
         seen = known(id(thing))
         if seen is not None:
             seen.setdefault(name, _SETTLED)

@@ -8,9 +8,9 @@ a run meets an older object, and those that have changed are written again after
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from collections.abc import Callable
+from gc import get_referents
 from types import FunctionType
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -64,16 +64,49 @@ def _of_classes() -> OlderFields:
 
 _HEAP: Final = 1 << 9
 """The flag of types that are made at run time."""
-_ANNOTATIONS: Final = ("__annotations__",) if sys.version_info < (3, 14) else ()
-"""Asking for it makes a dictionary, which says what its absence says; from Python 3.14 on it would
-run code."""
+_OF_FUNCTIONS: Final = (
+    *("__defaults__", "__kwdefaults__", "__name__", "__qualname__", "__type_params__"),
+)
+
+
+def _of_functions() -> OlderFields:
+    """Fields of functions.  Asking for annotations makes a dictionary, which says what its absence
+    says.  From Python 3.14 on, a function may have another one that evaluates them: then asking
+    runs code, and to assign one of the two drops the other."""
+    if "__annotate__" not in vars(FunctionType):
+        return _assigned(FunctionType, *_OF_FUNCTIONS, "__annotations__")
+    inner = _assigned(FunctionType, *_OF_FUNCTIONS)
+    annotate, annotations = (vars(FunctionType)[f"__{n}__"] for n in ("annotate", "annotations"))
+
+    def read(one: Any) -> Values:
+        evaluating = annotate.__get__(one)
+        known = annotations.__get__(one) if evaluating is None else find_evaluated(one)
+        return (*inner.read(one), evaluating, known)
+
+    def write(one: Any, old: Values, present: Values) -> None:
+        inner.write(one, old[:-2], present[:-2])
+        if old[-2] is None:
+            annotations.__set__(one, old[-1])
+        elif old[-2] is not present[-2] or old[-1] is not present[-1]:
+            annotate.__set__(one, old[-2])
+
+    return OlderFields(read, write)
+
+
+def find_evaluated(function: FunctionType) -> Any:
+    """Find the annotations that a function keeps since somebody has asked for them; None if nobody
+    has."""
+    others = (function.__globals__, function.__builtins__, function.__kwdefaults__)
+    found = [
+        one
+        for one in get_referents(function)
+        if type(one) is dict and all(one is not other for other in others)
+    ]
+    own = function.__dict__ if found else None  # which is made if there is none
+    return next((one for one in found if one is not own), None)
 _OF_PROPERTY: Final = tuple(vars(property)[name] for name in ("fget", "fset", "fdel"))
 _FIELDS: Final[dict[type, OlderFields]] = {
-    FunctionType: _assigned(
-        FunctionType,
-        *("__defaults__", "__kwdefaults__", "__name__", "__qualname__", "__type_params__"),
-        *_ANNOTATIONS,
-    ),
+    FunctionType: _of_functions(),
     type: _of_classes(),
     BaseException: _assigned(
         BaseException, "args", "__traceback__", "__context__", "__cause__", "__suppress_context__"

@@ -258,6 +258,13 @@ class OlderState:
             first.adopt(before.get(key, first), Holding(thing))
 
 
+_ANNOTATIONS: Final = frozenset(
+    {"__annotations__", "__annotations_cache__", "__annotate__", "__annotate_func__"}
+)
+"""Under which names a class or a module keeps annotations and what evaluates them: to ask for one of
+these, or to assign it, changes others."""
+
+
 class Holding:
     """What one object holds: its variables, and its elements if it is a container."""
 
@@ -321,6 +328,8 @@ class Holding:
             touched = self.find_changed(thing)
         else:
             touched = [*touched, *(self.slots[name] for name in touched if name in self.slots)]
+            if not _ANNOTATIONS.isdisjoint(touched):
+                touched += _ANNOTATIONS
         if touched:
             present = _space_of(thing)
             for key in touched:
