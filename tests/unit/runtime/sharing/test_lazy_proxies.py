@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,6 @@ def test_the_first_item_that_is_read_of_a_type_is_observed(monkeypatch: pytest.M
     class Row(sqlite3.Row):
         pass
 
-    cursor = sqlite3.connect(":memory:").execute("select 5")
     seen: list[Any] = []
 
     def operate(thing: Any, site: int, function: Any, *arguments: Any) -> Any:
@@ -76,7 +76,8 @@ def test_the_first_item_that_is_read_of_a_type_is_observed(monkeypatch: pytest.M
         return function(*arguments)
 
     monkeypatch.setattr(expressions, "operate", operate)
-    row = Row(cursor, (5,))
+    with closing(sqlite3.connect(":memory:")) as base:
+        row = Row(base.execute("select 5"), (5,))
     assert expressions.read_item(row, 0, 0) == 5
     assert seen == [(row, operator.getitem)]
 

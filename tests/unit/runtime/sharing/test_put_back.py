@@ -448,6 +448,7 @@ def older(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
     module = module_of(tmp_path_factory.mktemp("older"), SOURCE)
     yield module
     module.FILE.close()
+    module.TABLE.close()
     module.POOL.shutdown()
 
 
