@@ -171,9 +171,9 @@ def compile_once() -> Callable[[str, int], object] | None:
     """Compile each step function once; None without the extra for models."""
     if not MODELS.is_installed:
         return None
-    from mazurka.ir.native import step
+    from mazurka.ir.native import machine_code
 
-    compile_assembly = step.compile_assembly
+    compile_assembly = machine_code.compile_assembly
     return lru_cache(maxsize=256)(lambda text, speed: compile_assembly(text, speed=speed))
 
 
@@ -188,12 +188,12 @@ def native_code(
     if compile_once is None:
         yield
         return
-    from mazurka.ir.native import step
+    from mazurka.ir.native import machine_code
 
     optimized = request.node.get_closest_marker("optimized") is not None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            step,
+            machine_code,
             "compile_assembly",
             lambda text, speed: compile_once(text, speed if optimized else 0),
         )

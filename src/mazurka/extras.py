@@ -73,3 +73,9 @@ BDD = Extra("bdd", ("dd",), "dd with CUDD", newest=(3, 13))
 CUDA = Extra("cuda", ("cuda",), "cuda-bindings")
 RAY = Extra("ray", ("ray",), "ray", newest=(3, 14))
 EXTRAS = (MODELS, C, SYMBOLIC, BDD, CUDA, RAY)
+
+
+def find_extra(module: str | None) -> Extra | None:
+    """Return the extra that brings a module, or the package that the module is in."""
+    package = (module or "").partition(".")[0]
+    return next((extra for extra in EXTRAS if package in extra.modules), None)

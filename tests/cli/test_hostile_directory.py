@@ -132,7 +132,7 @@ def test_every_process_of_an_engine_is_isolated(
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["", ".", str(tmp_path)]))
     monkeypatch.setattr(processes.sys, "path", ["", str(tmp_path), *sys.path])
     for target, given in (
-        ("mazurka.ir.native.step:emit_in_child", ("0",)),
+        ("mazurka.ir.native.machine_code:emit_in_child", ("0",)),
         ("mazurka.symbolic.solving.process:serve", ()),
         ("mazurka.compiled.cache:build", (str(tmp_path / "c"), str(tmp_path / "c"), "store")),
     ):

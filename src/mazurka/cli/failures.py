@@ -15,6 +15,7 @@ import click
 
 from mazurka.deadline import TimeLimitError
 from mazurka.errors import MazurkaError
+from mazurka.extras import find_extra
 from mazurka.report.answer import ERROR, EXIT_STATUS, INCONCLUSIVE, error_json
 from mazurka.system_limits import find_limit
 
@@ -91,6 +92,8 @@ def failure_of(error: Exception) -> Failure:
         return failed(limit.message, limit=limit.name)
     if isinstance(error, MazurkaError):
         return Failure(error)
+    if isinstance(error, ModuleNotFoundError) and (extra := find_extra(error.name)) is not None:
+        return failed(f"this needs {error.name}, which is not installed: {extra.advice}")
     if isinstance(error, RecursionError):
         return failed("the input is nested too deeply")
     if isinstance(error, OSError) and error.filename is not None:

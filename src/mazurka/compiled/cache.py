@@ -27,9 +27,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import llvmlite
-import llvmlite.binding as llvm
-
 from mazurka.cache_folder import Cache, find_cache, find_private_cache, why_no_cache
 from mazurka.compiled.builders import (
     build_side_by_side,
@@ -37,8 +34,8 @@ from mazurka.compiled.builders import (
     start_aside,
     wait_for_left_behind,
 )
-from mazurka.compiled.compiler import GIVE_WAY, compile_kernel, write_kernel
 from mazurka.errors import MazurkaError
+from mazurka.extras import MODELS
 from mazurka.search import Observer
 from mazurka.search.resources import processors
 from mazurka.version import __version__
@@ -122,13 +119,15 @@ def prepare_kernel(name: str) -> None:
 
 def start_once(place: Cache, names: Sequence[str]) -> None:
     """Have another process compile the kernels that none was started for."""
-    if new := [name for name in names if name not in _prepared]:
+    new = [name for name in names if name not in _prepared]
+    if new and MODELS.is_installed:
         start_aside(place, new)
     _prepared.update(new)
 
 
 def _obtain(name: str, observer: Observer) -> tuple[str, bytes]:
     """The symbol and the object code of a kernel: from the cache, or compiled and put there."""
+    MODELS.require("this search has no form in plain Python, and needs a compiler")
     place = find_place()
     stored = read(place, name)
     if stored is None:
@@ -190,15 +189,19 @@ def divide_missing(place: Cache | None, name: str) -> list[list[str]]:
 
 def build(folder: str, key_folder: str, *names: str) -> None:
     """Compile kernels and put them into the cache; for a process that does nothing else."""
+    from mazurka.compiled import compiler
+
     place = Cache(Path(folder), Path(key_folder))
     for name in names:
         with place.locked(_entry(name)):
             if read(place, name) is not None:  # somebody else has done it meanwhile
                 continue
             if name in LINKED_LATER:
-                write(place, name, *write_kernel(module_of(name), LINKED_LATER[name]))
+                write(place, name, *compiler.write_kernel(module_of(name), LINKED_LATER[name]))
             else:
-                write(place, name, *compile_kernel(module_of(name), _machine(), quick=True))
+                write(
+                    place, name, *compiler.compile_kernel(module_of(name), _machine(), quick=True)
+                )
 
 
 def engine_of(name: str) -> str:
@@ -215,6 +218,9 @@ def module_of(name: str) -> str:
 
 @cache
 def _key(engine: str) -> str:
+    import llvmlite
+    import llvmlite.binding as llvm
+
     digest = hashlib.sha256()
     own = SOURCES / engine
     for source in sorted([*(own / "kernels").glob("*.py"), own / "blocks.py"]):
@@ -247,6 +253,8 @@ def _version_of_numba() -> str:
 
 
 def _machine() -> Any:
+    import llvmlite.binding as llvm
+
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()
@@ -260,11 +268,17 @@ def _machine() -> Any:
 
 def _compile(name: str) -> tuple[str, bytes]:
     """The symbol and the object code of a kernel."""
+    from mazurka.compiled.compiler import compile_kernel
+
     return compile_kernel(module_of(name), _machine())
 
 
 def _load(symbol: str, code: bytes) -> tuple[Any, Kernel]:
     """Return a kernel, and LLVM's engine, which has to stay."""
+    import llvmlite.binding as llvm
+
+    from mazurka.compiled.compiler import GIVE_WAY
+
     if sys.platform == "win32":
         yielding = ctypes.windll.kernel32.SwitchToThread
         llvm.add_symbol(GIVE_WAY, ctypes.cast(yielding, ctypes.c_void_p).value)
@@ -321,7 +335,7 @@ def write(place: Cache | None, name: str, symbol: str, code: bytes) -> bool:
 
 def read(place: Cache | None, name: str) -> tuple[str, bytes] | None:
     """Return the symbol and the object code of a kept kernel."""
-    body = None if place is None else place.read(_entry(name))
+    body = place.read(_entry(name)) if place is not None and MODELS.is_installed else None
     if body is None:
         return None
     symbol, _, code = body.partition(b"\n")

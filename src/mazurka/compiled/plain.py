@@ -1,4 +1,4 @@
-"""Kernels as plain Python, for the time until their machine code is there.
+"""Kernels as plain Python, for the time until their machine code is there, or instead of it.
 
 A kernel's source is Python that Numba compiles.  `load_plain` executes the same source with
 stand-ins for what it imports: numbers that wrap around as those of a processor do (`MachineWord`),
@@ -17,6 +17,8 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from types import ModuleType, SimpleNamespace
 from typing import Any
+
+from mazurka.ir.native.plain_step import plain_steps
 
 MASK = (1 << 64) - 1
 SIGN = 1 << 63
@@ -130,7 +132,8 @@ _function_at = functools.lru_cache(maxsize=64)(STEP)
 
 
 def call_step(step: int, src: int, thread: int, choice: int, dst: int, footprint: int) -> Any:
-    return _function_at(step)(src, thread, choice, dst, footprint)
+    function = plain_steps[step] if step < 0 else _function_at(step)
+    return function(src, thread, choice, dst, footprint)
 
 
 def prefetch(address: int) -> None:

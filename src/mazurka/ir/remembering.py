@@ -70,12 +70,12 @@ class RememberingInterpreter(Interpreter):
         for address in (thread.counter, *list_reads(step)):
             node.address = address
             node = node.found.setdefault(state[address], _Node())
-        node.step = step
         if step.happened:
             resets = thread.locations[step.state[thread.counter]].resets
             written = (access.address for access in step.accesses if access.write)
             changed = {thread.counter, *resets, *written}
             node.changes = tuple((address, step.state[address]) for address in changed)
+        node.step = step  # the last: searches in other threads use the same nodes
 
 
 def list_reads(step: Step) -> Iterator[int]:

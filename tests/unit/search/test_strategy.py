@@ -38,7 +38,7 @@ def test_their_declarations_load_none_either() -> None:
 
 
 def test_the_checks_above_would_notice_a_compiler() -> None:
-    assert "llvmlite" in modules_loaded_by("find_place", "mazurka.compiled.cache")
+    assert "llvmlite" in modules_loaded_by("check_time", "mazurka.ir.native.machine_code")
 
 
 def test_names_have_no_underscores_and_are_sorted() -> None:

@@ -16,19 +16,16 @@ is quicker to write and easier to read than objects for every instruction.
 
 from __future__ import annotations
 
-import sys
 import threading
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
-import llvmlite.binding as llvm
-from llvmlite.binding.newpassmanagers import NewPassManager
-
-from mazurka.deadline import TimeLimitError, check_time, seconds_left
+from mazurka.deadline import check_time, seconds_left
+from mazurka.extras import MODELS
 from mazurka.ir.interpreter import ATOMIC_LIMIT
 from mazurka.ir.native.canonical import fitting_symmetry, generate_canonical_step
 from mazurka.ir.native.expressions import Context, ThreadText, is_public, word_literal
 from mazurka.ir.native.layout import Layout, make_layout, may_leave_range
+from mazurka.ir.native.plain_step import ENDED, INVALID, STOPPED, WAITS, PlainStep
 from mazurka.ir.passes.liveness import can_rest
 from mazurka.ir.program import (
     FAULTS,
@@ -45,12 +42,10 @@ from mazurka.ir.program import (
 )
 from mazurka.ir.symmetry import Symmetry
 from mazurka.ir.values.footprints import Footprints
-from mazurka.processes import PIPE, TimeoutExpired, python, run
 
-WAITS = -1
-STOPPED = -2
-ENDED = -3
-INVALID = -4
+if TYPE_CHECKING:
+    from mazurka.ir.native.machine_code import NativeStep
+
 MOST_DIGITS = 2**64 - 1
 """The most choices of an edge here; a search never tries so many one by one."""
 LARGE_PROGRAM = 400
@@ -380,16 +375,10 @@ def generate_assembly(layout: Layout, *, record: bool, name: str = "step") -> st
     return "\n".join([*tables, *bodies, *dispatch, "}"]) + "\n"
 
 
-@dataclass(frozen=True)
-class NativeStep:
-    """Compiled code; the address is valid only while this object is alive."""
-
-    engine: Any
-    address: int
-
-
 class NativeProgram:
     """A prepared program with its layout and its native step functions, compiled on demand.
+
+    Without a compiler the step functions are plain.
 
     With a symmetry, steps lead to canonical states.  `origin` is the program that the user knows,
     where `program` was derived from it.
@@ -405,18 +394,18 @@ class NativeProgram:
         self.origin = origin or program
         self.layout = make_layout(program)
         self.symmetry = fitting_symmetry(self.layout, symmetry)
-        self._compiled: dict[tuple[bool, bool], NativeStep] = {}
+        self._compiled: dict[tuple[bool, bool], NativeStep | PlainStep] = {}
         self._compiling = threading.Lock()
 
     @property
-    def step(self) -> NativeStep:
+    def step(self) -> NativeStep | PlainStep:
         return self.code(record=False)
 
     @property
-    def recording_step(self) -> NativeStep:
+    def recording_step(self) -> NativeStep | PlainStep:
         return self.code(record=True)
 
-    def code(self, *, record: bool, quick: bool = False) -> NativeStep:
+    def code(self, *, record: bool, quick: bool = False) -> NativeStep | PlainStep:
         """Return the step function; for a short search `quick`ly compiled code will do, unless
         there is better code already."""
         with self._compiling:
@@ -427,10 +416,12 @@ class NativeProgram:
                 found = self._compiled[record, quick] = self._compile(record=record, quick=quick)
             return found
 
-    def plain_address(self, step: NativeStep) -> int:
+    def plain_address(self, step: NativeStep | PlainStep) -> int:
         """The address of the function in the same code that leaves threads in their places."""
         if self.symmetry is None:
             return step.address
+        if isinstance(step, PlainStep):
+            return step.apart.address
         address: int = step.engine.get_function_address(PLAIN_STEP)
         return address
 
@@ -441,7 +432,11 @@ class NativeProgram:
         text = generate_assembly(self.layout, record=record, name=PLAIN_STEP)
         return text + generate_canonical_step(self.layout, self.symmetry, PLAIN_STEP)
 
-    def _compile(self, *, record: bool, quick: bool) -> NativeStep:
+    def _compile(self, *, record: bool, quick: bool) -> NativeStep | PlainStep:
+        if not MODELS.is_installed:
+            return PlainStep(self.layout, self.symmetry, record=record)
+        from mazurka.ir.native.machine_code import compile_assembly, compile_within_limit
+
         edges = len(self.program.edges)
         speed = 1 if edges >= LARGE_PROGRAM else 2
         if quick or edges >= HUGE_PROGRAM:
@@ -467,74 +462,3 @@ def native(
     if not isinstance(found, NativeProgram):
         found = kept[key] = NativeProgram(program, symmetry, origin)
     return found
-
-
-def compile_assembly(text: str, *, speed: int) -> NativeStep:
-    """Compile in this process; nothing can interrupt LLVM."""
-    return load_object(emit_object(text, speed=speed), speed=speed)
-
-
-def load_object(code: bytes, *, speed: int) -> NativeStep:
-    """Load object code, and keep it as long as the result is there."""
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), make_machine(speed))
-    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-    engine.finalize_object()
-    return NativeStep(engine, engine.get_function_address("step"))
-
-
-def compile_within_limit(text: str, *, speed: int) -> NativeStep:
-    """Compile in another process, which is stopped where the time limit comes first."""
-    check_time("compiling the model")
-    command = python("mazurka.ir.native.step:emit_in_child", str(speed))
-    try:
-        done = run(command, given=text.encode(), stdout=PIPE, seconds=seconds_left())
-    except TimeoutExpired:
-        raise TimeLimitError("the time limit was reached while compiling the model") from None
-    except OSError:  # there may be no other processes here
-        return compile_assembly(text, speed=speed)
-    if done.returncode:
-        return compile_assembly(text, speed=speed)
-    return load_object(done.stdout, speed=speed)
-
-
-def emit_in_child(speed: str) -> None:
-    """What the other process runs: assembly in, object code out."""
-    text = sys.stdin.buffer.read().decode()
-    sys.stdout.buffer.write(emit_object(text, speed=int(speed)))
-
-
-def emit_object(text: str, *, speed: int) -> bytes:
-    """Compile to object code.
-
-    LLVM keeps constants and types as long as their context, so a context is made for each text."""
-    machine = make_machine(speed)
-    with llvm.create_context() as context, llvm.parse_assembly(text, context) as module:
-        optimize(module, machine, speed=speed)
-        code: bytes = machine.emit_object(module)
-        return code
-
-
-def make_machine(speed: int) -> Any:
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    target = llvm.Target.from_default_triple()
-    return target.create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
-        opt=speed,
-        jit=True,
-    )
-
-
-def optimize(module: Any, machine: Any, *, speed: int) -> None:
-    """Verify a module and optimize it for a machine."""
-    module.verify()
-    if not speed:
-        return
-    options = llvm.create_pipeline_tuning_options(speed_level=speed)
-    with llvm.create_pass_builder(machine, options) as builder:
-        manager = builder.getModulePassManager()
-        manager.run(module, builder)
-        # The method of its class that frees it is hidden by one that does nothing.
-        NewPassManager._dispose(manager)
-        manager.detach()

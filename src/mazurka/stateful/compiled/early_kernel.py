@@ -1,4 +1,6 @@
-"""Kernels that run at once: as plain Python until their machine code is there."""
+"""Kernels that run at once: as plain Python until their machine code is there.
+
+Where nothing can compile it, that is until the end."""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ from collections.abc import Callable
 
 from mazurka.compiled.cache import Kernel, compile_aside, is_compiled, kernel, module_of
 from mazurka.compiled.plain import load_plain
+from mazurka.extras import MODELS
 from mazurka.search import Observer
 from mazurka.stateful import blocks
 
@@ -39,6 +42,7 @@ class EarlyKernel:
         self.observer = observer
         self.longest_slice = LONGEST_SLICE
         self.plain = plain
+        self.compilable = MODELS.is_installed
         self.native: Kernel | None = None
         self.transitions = 0
         """How many the plain form has made."""
@@ -47,7 +51,7 @@ class EarlyKernel:
         numbers = (ctypes.c_int64 * blocks.BLOCK_WORDS).from_address(address)
         if self.native is None:
             long = max(self.transitions, numbers[blocks.BUDGET]) > MOST_TRANSITIONS
-            if long or is_compiled(self.name):
+            if self.compilable and (long or is_compiled(self.name)):
                 self.native = kernel(self.name, self.observer)
                 self.longest_slice = Kernel.longest_slice
         if self.native is not None:

@@ -14,7 +14,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from mazurka.compiled.memory import Area
-from mazurka.ir.native.step import make_machine
+from mazurka.ir.native.machine_code import make_machine
 from mazurka.stateful.device.program import CodeTarget
 
 FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)

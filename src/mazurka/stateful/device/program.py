@@ -17,7 +17,8 @@ import llvmlite.binding as llvm
 
 from mazurka.compiled.cache import bitcode
 from mazurka.errors import UnsupportedError
-from mazurka.ir.native.step import INVALID, PLAIN_STEP, NativeProgram, generate_assembly
+from mazurka.ir.native.plain_step import INVALID
+from mazurka.ir.native.step import PLAIN_STEP, NativeProgram, generate_assembly
 from mazurka.search import Observer
 from mazurka.stateful import blocks
 

@@ -10,10 +10,10 @@ first.
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import replace
 
 from mazurka.compiled.memory import Area
+from mazurka.compiled.plain import call_step
 from mazurka.ir.interpreter import State
 from mazurka.ir.native.step import NativeProgram, native
 from mazurka.ir.program import Program, Span
@@ -23,7 +23,6 @@ from mazurka.stateful import blocks
 from mazurka.stateful.quotient import code_for
 from mazurka.stateful.searches.breadth_first import BreadthFirst
 
-STEP = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 5)
 """The step function of `mazurka.ir.native.step`."""
 
 
@@ -172,12 +171,12 @@ def _state_after(native: NativeProgram, moves: list[Move]) -> State | None:
 
     By native code: interpreting a hundred thousand steps takes longer than most searches."""
     code = native.code(record=False, quick=True)
-    step = STEP(native.plain_address(code))
+    step = native.plain_address(code)
     source, target = Area(native.layout.words), Area(native.layout.words)
     for number, word in enumerate(native.layout.pack(native.program.initial_state())):
         source.words[number] = word
     for move in moves:
-        if step(source.address, move.thread, move.choice, target.address, 0) < 0:
+        if call_step(step, source.address, move.thread, move.choice, target.address, 0) < 0:
             return None
         source, target = target, source
     return native.layout.unpack(source.words)
