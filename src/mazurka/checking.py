@@ -25,6 +25,7 @@ from mazurka.deadline import (
     time_limit,
 )
 from mazurka.errors import MazurkaError
+from mazurka.extras import MODELS
 from mazurka.frontend.registry import choose_language, load_frontend
 from mazurka.interrupts import first_interrupt_waits
 from mazurka.ir.passes.merge import Granularity
@@ -72,6 +73,7 @@ SELF_CHECK = "self-check"
 """How the notes of a self-check begin."""
 UNENDED = "the search did not come to its end"
 LEAST_SECONDS = 1e-9
+NOT_COMPILED = f"searched in plain Python; native code is hundreds of times faster: {MODELS.advice}"
 HIDDEN_DEADLOCKS = (
     "a thread that fails an assertion stops, and a state with such a thread is no deadlock;"
     " with --property assert,deadlock failing assertions are found, too"
@@ -205,6 +207,7 @@ def check_program(
             *result.notes,
             *(given_up if result.violation is None else ()),
             *explain_unchecked(result, options),
+            *explain_plainness(strategy),
             *program.remarks,
             *((UNREAD_FORMULAS,) if program.formulas else ()),
         ),
@@ -340,6 +343,12 @@ def explain_no_hangs(
     if strategy is None or "hang" in strategy.preserves:
         return (NO_HANGS,)
     return (f"hangs were not looked for: strategy {strategy.name} does not preserve them",)
+
+
+def explain_plainness(*strategies: Strategy) -> tuple[str, ...]:
+    """Say how to make searches fast that are made for native code, where there is none."""
+    needed = any(strategy.engine == "stateful" for strategy in strategies)
+    return (NOT_COMPILED,) if needed and not MODELS.is_installed else ()
 
 
 def explain_unchecked(result: SearchResult, options: CheckOptions) -> Iterator[str]:

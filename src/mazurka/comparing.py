@@ -8,6 +8,7 @@ from mazurka.checking import (
     ANY_VALUES,
     UNREAD_FORMULAS,
     check_program,
+    explain_plainness,
     load_program,
     name_language,
     reads_unwritten,
@@ -117,6 +118,7 @@ def compare_file(
         started = None
     if reported and reading.unwritten == ANY:
         remarks = (*remarks, ANY_VALUES)
+    remarks = (*remarks, *explain_plainness(*chosen))
     looked_for = sort_properties(name for verdict in verdicts for name in verdict.properties)
     return Comparison(path, looked_for, tuple(verdicts), (*left_out, *without), remarks)
 

@@ -12,6 +12,7 @@ from mazurka.cli.commands import Command, CommandArgument
 from mazurka.cli.completion import complete_among
 from mazurka.cli.failures import guarded
 from mazurka.errors import OptionError, suggest
+from mazurka.extras import MODELS
 
 if TYPE_CHECKING:
     from mazurka.bench.harness import Benchmark
@@ -137,6 +138,7 @@ def bench(
         if name not in NAMES:
             known = f"{', '.join(NAMES)}{suggest(name, NAMES)}"
             raise OptionError(f"unknown benchmark {name!r}; there are: {known}")
+        MODELS.require("mazurka bench measures native code, and there is no compiler")
         from mazurka.bench.harness import BenchOptions
 
         table, _ = load_table(name)
