@@ -252,7 +252,7 @@ class InstructionSurvey(InstructionHook):
     """Notes the instructions of one thread before which it could be left.
 
     Those that reach a scheduling point are left out: a switch there has been explored.  So are
-    those that run while there is no other thread.
+    those that run while no other thread could go on.
     """
 
     def __init__(self, thread: str) -> None:
@@ -272,7 +272,11 @@ class InstructionSurvey(InstructionHook):
             return
         key = id(known.code), offset
         visit = self._visits[key] = self._visits.get(key, 0) + 1
-        if run.pending.count(None) < len(run.pending) - 1:
+        if any(
+            one is not None and (one.free or one.ready())
+            for number, one in enumerate(run.pending)
+            if number != task.number
+        ):
             place = CodePlace(task.path, known.file, known.function, offset, visit)
             self._last = run.steps, place
 

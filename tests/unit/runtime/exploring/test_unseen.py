@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from tests.unit.runtime.observed_programs import module_of
 
-from mazurka.runtime.core.interruptions import find_touching
+from mazurka.runtime.core.interruptions import InstructionHook, LeaveAt, find_touching
 from mazurka.runtime.exploring import unseen
 from mazurka.runtime.exploring.entry import explore_test, replay_test
 from mazurka.runtime.exploring.options import ExploreOptions, Test
@@ -23,6 +23,7 @@ from mazurka.runtime.exploring.workers import parallel
 from mazurka.runtime.python.events import EVENTS
 from mazurka.runtime.story.result import Result
 from mazurka.runtime.testing.decorator import make_test
+from mazurka.stateless.runs import Failed
 
 pytestmark = pytest.mark.unseen
 MONITORED = pytest.mark.skipif(sys.version_info < (3, 12), reason="there is no sys.monitoring")
@@ -107,6 +108,16 @@ def program():
     together(second, first)
     assert seen == [1]
 """
+ONE_BY_ONE = """
+def program():
+    box = Box()
+    def add():
+        for _ in range(5):
+            box.n += 1
+    together(add)
+    together(add)
+    assert box.n == 10
+"""
 BLIND = """
 def read(thing, name, site):
     return getattr(thing, name)
@@ -161,6 +172,22 @@ def test_runs_that_look_for_it_are_not_counted(
     counted = explore(tmp_path, LOCKED)
     monkeypatch.setattr(unseen, "MOST_RUNS", 0)
     assert counted.executions == explore(tmp_path, LOCKED).executions
+
+
+def test_no_thread_is_left_while_no_other_could_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left: set[str] = set()
+
+    def run(program: Any, decider: Any, hook: InstructionHook) -> list[Failed]:
+        if type(hook) is LeaveAt:
+            left.add(hook.thread)
+        return run_once(program, decider, hook)
+
+    run_once = unseen._run
+    monkeypatch.setattr(unseen, "_run", run)
+    assert explore(tmp_path, ONE_BY_ONE).verdict == "holds"
+    assert left == {"0"}  # which starts threads, and may wait before it joins them
 
 
 @pytest.mark.usefixtures("blind")
