@@ -29,6 +29,13 @@ LeaveOut = Annotated[
 ]
 Instrument = Annotated[list[str] | None, CommandOption(("--instrument",), None, "", hidden=True)]
 """An option of former times, which is refused with the reason."""
+Semantics = Annotated[
+    str | None,
+    args.option(
+        "--semantics gil|free-threaded",
+        "Whether threads run with a global lock; unless given, as on this interpreter.",
+    ),
+]
 RealTime = Annotated[
     bool,
     args.option("--real-time", "Let time.sleep and the clocks follow the world, not the schedule."),
@@ -98,6 +105,7 @@ def explore_tests(
             "Whether sleeps and timeouts may end while other threads could move; any unless given.",
         ),
     ] = None,
+    semantics: Semantics = None,
     isolate: Annotated[
         bool,
         args.option(
@@ -135,6 +143,7 @@ def explore_tests(
             "virtual_time": False if real_time else None,
             "isolate": isolate or None,
             "timeouts": timeouts,
+            "semantics": semantics,
         }
         chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         if preemptions is not None:

@@ -32,6 +32,8 @@ class ControlSettings:
     """When no run may go on any more, by `time.perf_counter`."""
     virtual_time: bool = True
     """`time.sleep` and the clocks follow the schedule instead of the world."""
+    free_threaded: bool = False
+    """Threads run without a global lock (`python.traversals`)."""
     skips: Callable[[], Mapping[type[BaseException], str]] = dict
     """Returns the exceptions by which an execution ends itself without failing, each with a verb
     for that."""

@@ -48,6 +48,8 @@ class Scheduler:
         self.last = -1
         self.steps = 0
         self.limit = 0 if program is None else program.settings.max_steps
+        self.free_threaded = program is not None and program.settings.free_threaded
+        """Whether C code reads some containers in several steps (`python.traversals`)."""
         self.over = False
         self.ended = Ended()
         self.error: BaseException | None = None

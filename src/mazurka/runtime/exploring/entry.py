@@ -67,6 +67,7 @@ def begin_result(test: Test, options: ExploreOptions) -> Result:
         preemptions=None if options.sampled else options.bound,
         seed=options.seed,
         races=options.races,
+        semantics=options.semantics,
         replay_options=" ".join(replay if options.virtual_time else [*replay, "--real-time"]),
     )
 
@@ -82,8 +83,10 @@ def conclude_interrupted(test: Test, options: ExploreOptions, explored: Explored
 def replay_test(test: Test, options: ExploreOptions, token: Token) -> Result:
     """Follow a token; the failure that it stands for is a violation, anything else is not."""
     warn_if_newer()
+    options = replace(options, semantics=token.semantics)
     races = options.races or token.failure == "race"
     result = Result(input=test.name, verdict=HOLDS, strategy="replay", races=races)
+    result.semantics = options.semantics
 
     def conduct(program: ObservedProgram) -> None:
         at = token.interruption

@@ -36,6 +36,7 @@ from mazurka.runtime.exploring.observed_program import (
 )
 from mazurka.runtime.exploring.options import (
     ANY_TIME,
+    FREE_THREADED,
     SAMPLES,
     SEARCHES,
     ExploreOptions,
@@ -44,7 +45,7 @@ from mazurka.runtime.exploring.options import (
 )
 from mazurka.runtime.exploring.races import RaceChecked
 from mazurka.runtime.exploring.schedules import Follow
-from mazurka.runtime.exploring.tokens import make_token
+from mazurka.runtime.exploring.tokens import Token, make_token
 from mazurka.runtime.exploring.unseen import (
     UNSEEN_SCOPE,
     Unseen,
@@ -54,7 +55,7 @@ from mazurka.runtime.exploring.unseen import (
 from mazurka.runtime.program.blocked import UNEXPLORED as UNEXPLORED_WAIT
 from mazurka.runtime.program.watchdog import UncontrolledCallError
 from mazurka.runtime.rewrite.selection import named_modules, require_modules
-from mazurka.runtime.sharing.monitoring import HIDDEN, LOST, UNEXPLORED, unobserved
+from mazurka.runtime.sharing.monitoring import HIDDEN, IN_STEPS, LOST, UNEXPLORED, unobserved
 from mazurka.runtime.story.diagnosing import diagnose
 from mazurka.runtime.story.failure import describe_failure
 from mazurka.runtime.story.recording import record
@@ -160,6 +161,7 @@ class Exploration:
             deadline=None if started is None or seconds is None else started + seconds,
             patience=options.patience,
             virtual_time=options.virtual_time,
+            free_threaded=options.semantics == FREE_THREADED,
             max_steps=max(options.max_steps * 10, 100_000),
             skips=self.test.skips,
             ends=self.test.ends,
@@ -317,7 +319,7 @@ class Exploration:
             failed, story, needs_early=needs_early, diagnosis=diagnosis
         )
         self.result.story = story
-        self.result.token = make_token(self.test.name, failed.kind, story).encode()
+        self.result.token = self.make_token(failed, story).encode()
 
     def explain_unseen(self, unseen: Unseen, program: ObservedProgram) -> None:
         """Tell of a failure that needs a switch where the search sees nothing shared."""
@@ -331,8 +333,12 @@ class Exploration:
         result.scope += f"; {UNSEEN_SCOPE}"
         result.violation = describe_failure(failed, story, diagnosis=diagnose_unseen(story))
         result.story = story
+        result.token = replace(self.make_token(failed, story), interruption=unseen.at).encode()
+
+    def make_token(self, failed: Failed, story: Story) -> Token:
+        """Make a token of a run that fails, which is replayed in the same semantics."""
         token = make_token(self.test.name, failed.kind, story)
-        result.token = replace(token, interruption=unseen.at).encode()
+        return replace(token, semantics=self.options.semantics)
 
     def conclude(
         self,
@@ -524,8 +530,10 @@ def _describe_patient(explored: Explored) -> str:
     return f"nothing found in {counted(explored.executions, 'execution')} without early timeouts"
 
 
+WITHOUT_LOCK = "threads run without a global lock (semantics free-threaded)"
 _LOST = f" ({LOST})"
 _UNEXPLORED = f" ({UNEXPLORED})"
+_IN_STEPS = f" ({IN_STEPS})"
 
 
 def describe_scope(
@@ -543,7 +551,10 @@ def describe_scope(
     unexplored = [
         name.removesuffix(_UNEXPLORED) for name in unobserved_code if name.endswith(_UNEXPLORED)
     ]
-    told = (f"({HIDDEN})", _LOST, _UNEXPLORED)
+    in_steps = [
+        name.removesuffix(_IN_STEPS) for name in unobserved_code if name.endswith(_IN_STEPS)
+    ]
+    told = (f"({HIDDEN})", _LOST, _UNEXPLORED, _IN_STEPS)
     code = [name for name in unobserved_code if not name.endswith(told)]
     if code:
         parts.append(
@@ -563,11 +574,18 @@ def describe_scope(
             f"the order of {', '.join(unexplored)} is not explored, so failures may have been"
             " missed (--leave-out NAME accepts that for a module)"
         )
+    if in_steps and verdict != VIOLATED:
+        parts.append(
+            f"without a global lock, C code takes several steps: {', '.join(in_steps)}; their order"
+            " is not explored, so failures may have been missed"
+        )
     others = [name for name in not_observed if name not in unobserved_code]
     if others:
         parts.append(f"not observed: {', '.join(others)}")
     if options.leave_out:
         parts.append(f"left out: {', '.join(options.leave_out)}")
+    if options.semantics == FREE_THREADED:
+        parts.append(WITHOUT_LOCK)
     return "; ".join(parts)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 import os
 import random
+import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import Any
 
@@ -31,6 +32,8 @@ SEARCHES = {**BOUNDED, **{name: name for name in REDUCTIONS}}
 STRATEGIES = (*SEARCHES, *randomized.STRATEGIES)
 ANY_TIME, LAST_RESORT = "any", "last-resort"
 TIMEOUTS = (ANY_TIME, LAST_RESORT)
+GIL, FREE_THREADED = "gil", "free-threaded"
+SEMANTICS = (GIL, FREE_THREADED)
 SAMPLES = 1000
 """Random schedules, unless told otherwise."""
 
@@ -44,6 +47,12 @@ class Usual(Enum):
     """Of the processor, for a search by one process that nobody has given a limit."""
     SECONDS = 60
     """The same by the clock on the wall: machines have other things to do, too."""
+
+
+def default_semantics() -> str:
+    """Return the semantics of the running interpreter."""
+    has_lock: Callable[[], bool] = getattr(sys, "_is_gil_enabled", lambda: True)
+    return GIL if has_lock() else FREE_THREADED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +84,8 @@ class ExploreOptions:
     """Explore in a separate process, so that the test can end no other."""
     timeouts: str = ANY_TIME
     """When sleeps and timeouts may end: at any time, or only when nobody else can move."""
+    semantics: str = field(default_factory=default_semantics)
+    """Which operations of C code are one step: those with a global lock, or those without."""
 
     def __post_init__(self) -> None:
         if self.strategy not in STRATEGIES:
@@ -105,6 +116,11 @@ class ExploreOptions:
                 f"the strategy {self.strategy} runs all executions, those with early timeouts"
                 f" included: choose one of {', '.join(BOUNDED)}, random or pct, or leave"
                 f" timeouts={LAST_RESORT!r} out"
+            )
+        if self.semantics not in SEMANTICS:
+            raise OptionError(
+                f"semantics must be {' or '.join(map(repr, SEMANTICS))}, not {self.semantics!r}"
+                f"{suggest(str(self.semantics), SEMANTICS)}"
             )
         if self.executions is not None and self.executions < 1:
             raise OptionError(f"executions must be 1 or more, not {self.executions}")
@@ -222,8 +238,9 @@ def guess_meaning(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f": preemptions={value}"
     if isinstance(value, str):
-        known = "strategy" if value in STRATEGIES else "leave_out"
-        return f": {'timeouts' if value in TIMEOUTS else known}={value!r}"
+        known = {"strategy": STRATEGIES, "timeouts": TIMEOUTS, "semantics": SEMANTICS}
+        name = next((name for name, values in known.items() if value in values), "leave_out")
+        return f": {name}={value!r}"
     return ": preemptions=2"
 
 

@@ -36,6 +36,7 @@ from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import AccessSite, SourceLine, shown_path, site_of, sites
 from mazurka.runtime.core.tasks import label_of
 from mazurka.runtime.exploring.observed_program import schedule_every_access
+from mazurka.runtime.exploring.options import GIL, SEMANTICS
 from mazurka.runtime.exploring.schedules import split_segments
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.story.effects import kind_of
@@ -94,6 +95,8 @@ class Token:
     interruption: CodePlace | None = None
     """An instruction that is no scheduling point, and before which a thread is left all the same
     (`core.interruptions`)."""
+    semantics: str = GIL
+    """Whether the run had a global lock."""
 
     def encode(self) -> str:
         legs = [
@@ -102,8 +105,10 @@ class Token:
         ]
         places = "".join(sorted(self.places))
         parts: list[object] = [self.test, self.failure, legs, places]
-        if self.interruption is not None:
-            parts.append(list(self.interruption))
+        if self.interruption is not None or self.semantics != GIL:
+            parts.append(self.interruption and list(self.interruption))
+        if self.semantics != GIL:
+            parts.append(self.semantics)
         content = json.dumps(parts, separators=(",", ":"))
         packed = zlib.compress(content.encode(), 9)
         return PREFIX + _armour(packed)
@@ -137,12 +142,17 @@ def decode(text: str) -> Token:
         if unpacker.unused_data or _armour(packed) != body.rstrip("="):
             raise TokenError("the replay token has more characters than it should; copy it again")
         test, failure, legs, places, *rest = json.loads(content)
+        interruption = rest.pop(0) if rest else None
+        semantics = rest.pop(0) if rest else GIL
+        if rest:
+            raise ValueError("there is more than a token has")
         return Token(
             _read_text(test),
             _read_text(failure),
             tuple(_read_leg(leg) for leg in legs),
             _read_places(_read_text(places)),
-            _read_interruption(*rest) if rest else None,
+            None if interruption is None else _read_interruption(interruption),
+            _read_semantics(semantics),
         )
     except (binascii.Error, zlib.error, ValueError, TypeError, RecursionError) as error:
         raise TokenError("the replay token is damaged; copy it again, as a whole") from error
@@ -152,6 +162,12 @@ def _read_text(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError("a text is expected")
     return value
+
+
+def _read_semantics(value: object) -> str:
+    if value not in SEMANTICS:
+        raise ValueError("a semantics is expected")
+    return str(value)
 
 
 def _read_leg(value: object) -> Leg:

@@ -27,10 +27,12 @@ from mazurka.runtime.core.insides import (
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.operations import present
 from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.core.sites import sites
 from mazurka.runtime.python.catalogue import CONTAINERS, LISTS, VIEWS, CachedFunction
 from mazurka.runtime.sharing import accesses
 from mazurka.runtime.sharing.accesses import EVERY, WRITING, ContainerAccess, How, Keys, Token
 from mazurka.runtime.sharing.locations import NOBODY, SharedLocation, learned, points, suspect
+from mazurka.runtime.sharing.monitoring import IN_STEPS, unobserved
 from mazurka.runtime.sharing.names import UNTOUCHED, Seen, known, see
 from mazurka.stateless.runs import Touch
 
@@ -169,15 +171,19 @@ def keys_of(container: Any, family: Family) -> Keys:
 
 Part: TypeAlias = tuple[Any, Family, How, Any]
 """An access: the container, the built-in type that it is built on, what happens, and the key."""
+ONE_STEP: Final = object()
+"""The key of a use of a whole container that holds its lock and shows no states in between."""
+_READ_WITHOUT_LOCK: Final = frozenset({list, dict, set})
+"""Containers that some operations read without a lock where there is no global one."""
 
 
 class PendingAccess:
     """An access to a container that a thread stands before or performs."""
 
-    __slots__ = ("container", "family", "operation", "seen", "touches")
+    __slots__ = ("container", "family", "key", "operation", "seen", "touches")
 
     def __init__(self, part: Part, seen: Seen, operation: ContainerAccess) -> None:
-        self.container, self.family = part[:2]
+        self.container, self.family, _, self.key = part
         self.seen = seen
         self.operation = operation
         self.touches: Sequence[Touch] = ()
@@ -185,7 +191,31 @@ class PendingAccess:
     def begin(self) -> None:
         """Note that the access has been chosen, and is about to be performed."""
         self.touches = self.operation.at(present)
+        if session.current.free_threaded:
+            self._note_states_between()
         self.seen.whole.use_at_point(self.operation.site, self.operation.how in WRITING)
+
+    def _note_states_between(self) -> None:
+        """Name a container of which some operations show states in between, and others read it
+        without its lock (`traversals`)."""
+        structure, how = self.operation.shared, self.operation.how
+        if self.family not in _READ_WITHOUT_LOCK:
+            return
+        if self.key is ONE_STEP:
+            return
+        by_steps = how is How.READ_ALL and self.key is not None and type(self.key) is not slice
+        if by_steps or how is How.READ or how is How.LOOK:
+            structure.read_unlocked = self.operation.site
+        elif how is How.CHANGE or (how is How.TAKE and self._takes_from_within()):
+            structure.shown = self.operation.site
+        if structure.read_unlocked is not None and structure.shown is not None:
+            changed, read = sites[structure.shown], sites[structure.read_unlocked]
+            what = f"a change of a {self.family.__name__} at {changed} that is seen at {read}"
+            unobserved.note_code(what, IN_STEPS)
+
+    def _takes_from_within(self) -> bool:
+        """Tell whether elements of a list move since another one is removed: `l.pop(0)`."""
+        return self.family is list and self.key is not None
 
     def settle(self) -> None:
         """Update the state of the container after the access."""

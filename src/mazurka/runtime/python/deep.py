@@ -49,6 +49,7 @@ from mazurka.runtime.core.insides import (
 )
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.core.sites import sites
 from mazurka.runtime.core.values import attribute_of
 from mazurka.runtime.python.attributes import (
     COMPUTED,
@@ -76,7 +77,7 @@ from mazurka.runtime.python.variables import variable_at
 from mazurka.runtime.python.wrappers import is_field, is_wrapper, looks_up_in_c
 from mazurka.runtime.sharing.accesses import DataAccess, How, Read, Together, Write
 from mazurka.runtime.sharing.locations import points
-from mazurka.runtime.sharing.monitoring import unobserved
+from mazurka.runtime.sharing.monitoring import IN_STEPS, unobserved
 from mazurka.runtime.sharing.names import names as all_names
 
 LIMIT: Final = 1_000
@@ -342,6 +343,8 @@ def _stand_before_all(reach: DeepReach, more: Sequence[Part], site: int) -> tupl
             for access in pending:
                 access.settle()
             pending = stand_before(reach, more, site)
+            if len(pending) > 1 and session.current.free_threaded:
+                unobserved.note_code(f"reading nested data at {sites[site]}", IN_STEPS)
         return pending
 
     def stand_again(returned: object) -> list[PendingAccess]:

@@ -23,7 +23,15 @@ from types import ModuleType
 from typing import Any, Final
 
 from mazurka.runtime.core.sites import MARK
-from mazurka.runtime.python import calls, expressions, frames, functions, methods, variables
+from mazurka.runtime.python import (
+    calls,
+    expressions,
+    frames,
+    functions,
+    methods,
+    traversals,
+    variables,
+)
 from mazurka.runtime.python.attributes import show_space
 from mazurka.runtime.python.iteration import loops
 from mazurka.runtime.python.library import (
@@ -157,8 +165,12 @@ class Events:
     """(value, site): the same for a value that is used afterwards, as in `value or other`."""
     read_whole = loops.read_whole
     """(value, site): all of a value is about to be read at once: compared, passed on by `**`."""
-    unpack = loops.unpack
-    """(value, site): a value is about to be unpacked, or passed on by `*`."""
+    unpack = traversals.unpack
+    """(value, site): a value is about to be passed on by `*`."""
+    unpack_into_set = traversals.unpack_into_set
+    """(value, site): the same in `{*value}`."""
+    unpack_to_targets = traversals.unpack_to_targets
+    """(value, site): a value is about to be unpacked: `a, b = value`."""
     unpack_later = loops.unpack_later
     """(value, site): a value is about to be passed on by `*`, after the arguments by name."""
     read_nested = loops.read_nested

@@ -22,7 +22,7 @@ from mazurka.runtime.core.sites import sites
 from mazurka.runtime.python import callbacks, containers
 from mazurka.runtime.python.callbacks import search_through
 from mazurka.runtime.python.calls import receive
-from mazurka.runtime.python.catalogue import ASKS, FIXED, METHODS, PLAIN, SIMPLE, VIEWS
+from mazurka.runtime.python.catalogue import ALL, ASKS, FIXED, METHODS, PLAIN, SIMPLE, VIEWS
 from mazurka.runtime.python.classes import changing, read_classes
 from mazurka.runtime.python.containers import (
     UNKNOWN,
@@ -51,6 +51,7 @@ from mazurka.runtime.python.opaque import (
     parts_of_operands,
 )
 from mazurka.runtime.python.reentry import perform_in_turns
+from mazurka.runtime.python.traversals import gather_in_steps, searches_in_steps
 from mazurka.runtime.python.variables import Target, write_attribute
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import learned
@@ -121,6 +122,8 @@ def write_item(value: Any, thing: Any, key: Any, site: int) -> None:
         else:
             thing[key] = value
     else:
+        if type(key) is slice and session.current.free_threaded:
+            (value,) = gather_in_steps((found, "__setitem__"), (value,), ALL, site)
         if type(key) is slice and (is_iterator(value) or callbacks.runs_code(value)):
             value = list(callbacks.step_through(value, site))  # then all of it is put in at once
         part: Part = (thing, found, How.WRITE, key)
@@ -196,6 +199,8 @@ def augment(old: Any, value: Any, sign: str, site: int) -> Any:
     if found is None:
         return receive(_operate_on((old, value), sign, site, IN_PLACE[sign]))
     plain = type(value) in PLAIN or family(value) is not None
+    if session.current.free_threaded and sign in _METHODS_IN_PLACE:
+        (value,) = gather_in_steps((found, _METHODS_IN_PLACE[sign]), (value,), ALL, site)
     if not plain:
         if type(value) is GeneratorType and getrefcount(value) > callbacks.LONE:
             value = callbacks.Stepped(value, site)
@@ -206,6 +211,9 @@ def augment(old: Any, value: Any, sign: str, site: int) -> Any:
         return perform_deep((value,), site, IN_PLACE[sign], old, value, more=[own])
     parts = [own, *containers.parts_of((value,)), *opaque_parts((value,))]
     return containers.perform_all(parts, site, IN_PLACE[sign], old, value)
+
+
+_METHODS_IN_PLACE: Final = {"Add": "__iadd__", "BitOr": "__ior__"}
 
 
 def augment_attribute(holding: tuple[Any, str, Any], value: Any, sign: str, site: int) -> None:
@@ -370,6 +378,9 @@ def _search(left: Any, right: Any, site: int) -> Any:
 
 
 def _contains(left: Any, sign: str, right: Any, site: int) -> Any:
+    if searches_in_steps(right) and session.current.ident == get_ident():
+        items: Any = come_one_by_one(operator.contains, right, site, left)
+        return operator.contains(items, left) is (sign == "In")
     part = containers.part_of(right, How.READ_ALL)
     if issubclass(type(right), tuple):
         return perform_deep((left, right), site, BINARY[sign], left, right)

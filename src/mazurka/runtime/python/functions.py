@@ -117,6 +117,13 @@ from mazurka.runtime.python.places.files import FILES, open_file_of
 from mazurka.runtime.python.places.outside import POLLERS, wait_for_events
 from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.python.rewriter import at_present
+from mazurka.runtime.python.traversals import (
+    gather_in_steps,
+    in_steps,
+    note_steps,
+    searches_in_steps,
+    traverses,
+)
 from mazurka.runtime.python.wrappers import is_wrapper, use_wrapper
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import progress
@@ -159,9 +166,14 @@ def read(function: Callable[..., Any], site: int, /, *arguments: Any, **named: A
         if len(arguments) == 1 or function is sum:
             items = come_one_by_one(function, *arguments[:1], site, *arguments[1:])
             return function(items, *arguments[1:], **named)
+    sources = catalogue.sources_of(function, arguments)
+    if session.current.free_threaded:
+        given = in_steps(function, arguments, sources, site)
+        if given is not arguments:
+            return function(*given, **named)
+        note_steps(function, arguments, site, sources)
     if function in _MAPPINGS and arguments:
         arguments = (*arguments[:-1], read_whole(arguments[-1], site))
-    sources = catalogue.sources_of(function, arguments)
     arguments = show_generators(arguments, site, sources)
     more = [*iterator_parts(arguments), *asked_parts(function, arguments)]
     parts = [*parts_of(arguments), *more]
@@ -183,13 +195,21 @@ def read_deeply(function: Callable[..., Any], site: int, /, *arguments: Any, **n
     if "key" in named or (arguments and methods.asks_elements(function, arguments[0])):
         return read(function, site, *arguments, **named)
     if function is sorted and len(arguments) == 1:
-        if methods.sorts_by_code(None, arguments[0]) or not are_at_hand(arguments[0]):
+        by_code = methods.sorts_by_code(None, arguments[0])
+        in_turn = session.current.free_threaded and traverses(sorted, arguments[0])
+        if by_code or in_turn or not are_at_hand(arguments[0]):
             return sort(read(list, site, arguments[0]), site, **named)
     elif _asks_one_by_one(function, arguments):
         shown, *rest = show_generators(arguments, site, slice(0, 1))
         items = come_one_by_one(function, shown, site, *rest, *named.values())
         return function(items, *rest, **named)
     sources = catalogue.sources_of(function, arguments)
+    if session.current.free_threaded:
+        if catalogue.goes_through(function):
+            given = in_steps(function, arguments, sources, site)
+            if given is not arguments:
+                return function(*given, **named)
+        note_steps(function, (*arguments, *named.values()), site)
     compares = len(arguments) == 1 and function in _COMPARING
     arguments = show_generators(arguments, site, sources if compares else catalogue.NONE)
     more = [*iterator_parts(arguments), *asked_parts(function, arguments)]
@@ -205,9 +225,13 @@ def _asks_one_by_one(function: Any, arguments: _Arguments) -> bool:
     """Tell whether C code asks elements that are not all at hand: `any(job.left for job in jobs)`,
     not `max(left, right)`."""
     if function in _FINDING and len(arguments) == 2:
+        if searches_in_steps(arguments[0]):
+            return True
         return type(arguments[1]) not in SIMPLE and is_gone_through(arguments[0])
     if function not in ASKING or (len(arguments) != 1 and function is not sum):
         return False
+    if session.current.free_threaded and arguments and family(arguments[0]) is not None:
+        return True
     return bool(arguments) and not are_at_hand(arguments[0])
 
 
@@ -234,6 +258,9 @@ def change_first(function: Callable[..., Any], site: int, /, *arguments: Any, **
     methods.note_comparisons(function, arguments, site)
     sources = catalogue.sources_of(function, arguments)
     through = catalogue.goes_through(function)
+    if session.current.free_threaded:
+        arguments = gather_in_steps(function, arguments, sources, site)
+        note_steps(function, arguments[:1], site)
     if through:
         arguments = show_generators(arguments, site)
     parts = parts_of(arguments[:1], How.CHANGE) or opaque_parts(arguments[:1])
@@ -266,6 +293,7 @@ def _touch_deeply(
 ) -> Any:
     """Call C code that may change what it is given, and the attributes of those `inside`."""
     values = (*inside, *arguments, *named.values())
+    note_steps(function, values, site)
     note_generators(function, values, site)
     more = [*parts, *opaque_parts(values)]
     how, apart = How.CHANGE, not now.alone and is_foreign(function)
@@ -282,6 +310,7 @@ def take_all_apart(
     unobserved.called(function)
     progress()
     values = (*arguments, *named.values())
+    note_steps(function, values, site)
     more = [*opaque_parts(values), *parts_of(_REDUCERS)]
     return perform_deep(
         values, site, function, *arguments, more=more, apart=True, watched=True, named=named
@@ -316,8 +345,12 @@ def _touch_shallowly(
 ) -> Any:
     """Call C code that reads the containers that it is given, and may change other objects."""
     if through:
+        if session.current.free_threaded:
+            sources = catalogue.sources_of(function, arguments)
+            arguments = gather_in_steps(function, arguments, sources, site)
         arguments = show_generators(arguments, site)
     values = (*arguments, *named.values())
+    note_steps(function, values, site)
     parts += [*parts_of(values), *opaque_parts(values)]
     if not through:
         note_generators(function, values, site)

@@ -34,7 +34,14 @@ from mazurka.runtime.python.callbacks import (
 )
 from mazurka.runtime.python.calls import call, controlled
 from mazurka.runtime.python.catalogue import COMPARES, LISTS, METHODS, SEARCHES, SYNCHRONIZING
-from mazurka.runtime.python.containers import UNKNOWN, Family, Part, known_family, use_alone
+from mazurka.runtime.python.containers import (
+    ONE_STEP,
+    UNKNOWN,
+    Family,
+    Part,
+    known_family,
+    use_alone,
+)
 from mazurka.runtime.python.deep import perform_deep
 from mazurka.runtime.python.elements import are_at_hand, hold_pairs
 from mazurka.runtime.python.elements import sort as sort_alone
@@ -44,6 +51,13 @@ from mazurka.runtime.python.missing_keys import makes_new, read_or_make
 from mazurka.runtime.python.opaque import is_iterator, iterator_parts, opaque_parts
 from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.python.rewriter import at_present
+from mazurka.runtime.python.traversals import (
+    gather_in_steps,
+    is_at_once,
+    note_unlocked,
+    read_in_steps,
+    searches_in_steps,
+)
 from mazurka.runtime.python.variables import read_attribute
 from mazurka.runtime.sharing.accesses import WRITING, How
 from mazurka.runtime.sharing.locations import learned, points, step
@@ -132,10 +146,17 @@ def perform_method(
         stepwise = _stepwise(container, plan, site, arguments, named)
         if stepwise is not None:
             return stepwise()
+    if session.current.free_threaded:
+        if searches_in_steps(container, name):
+            return getattr(read_in_steps(name, container, site, *arguments[:1]), name)(*arguments)
+        note_unlocked(container, name, site)
+        sources = catalogue.sources_of_method(name)
+        arguments = gather_in_steps((built_on, name), arguments, sources, site)
     if not alone:
         arguments = show_generators(arguments, site)
     key = arguments[0] if arguments else None
-    parts: list[Part] = [(container, built_on, how, key)]
+    at_once = is_at_once(built_on, name, how)
+    parts: list[Part] = [(container, built_on, how, ONE_STEP if at_once else key)]
     if not alone and (name != "__setitem__" or type(key) is slice):
         if name == "join" and not are_at_hand(key):
             key = list(step_through(key, site))

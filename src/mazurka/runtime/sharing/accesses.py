@@ -41,7 +41,7 @@ class SharedVariable(Object):
 class Structure(Object):
     """The structure of a container; its state is the number of changes, and the keys."""
 
-    __slots__ = ("elements", "keyed")
+    __slots__ = ("elements", "keyed", "read_unlocked", "shown")
     kind = "container"
 
     def __init__(self, name: str, keys: Keys) -> None:
@@ -49,6 +49,10 @@ class Structure(Object):
         self.elements: dict[Token, SharedVariable] = {}
         self.keyed = True
         """Whether keys have elements with objects of their own (the keys of a set do not)."""
+        self.read_unlocked: int | None = None
+        """Without a global lock: the place where an operation has read it without its own."""
+        self.shown: int | None = None
+        """The place where one has changed it, and shows states in between to such reads."""
 
     def element(self, token: Token) -> SharedVariable:
         found = self.elements.get(token)

@@ -35,6 +35,9 @@ LOST: Final = "stays as an execution has left it"
 """The reason for which an older object is named that cannot be put back."""
 UNEXPLORED: Final = "its order is not explored"
 """The reason for which something is named whose steps come in an order that no search chooses."""
+IN_STEPS: Final = "in several steps"
+"""The reason for which C code is named that takes steps without a global lock which no search
+chooses."""
 OWN: Final = frozenset({"mazurka", "__main__", ""})
 TOOL: Final = 4
 """Our number among the tools of `sys.monitoring`; 0 to 2 and 5 have their owners by convention."""

@@ -29,6 +29,8 @@ class Findings(Answer):
     preemptions: int | None = None
     seed: int | None = None
     races: bool = False
+    semantics: str = "gil"
+    """Whether the verdict is about threads with a global lock, or without."""
     levels: tuple[Level, ...] = ()
     executions: int = 0
     partial_orders: int | None = None
@@ -52,6 +54,7 @@ class Findings(Answer):
             "strategy": self.strategy,
             "preemptions": self.preemptions,
             "seed": self.seed,
+            "semantics": self.semantics,
             "stats": self._stats(),
             "levels": [_level(level) for level in self.levels],
             "violation": violated.to_json() if violated else None,

@@ -189,6 +189,7 @@ def explore(
     workers: int = 1,
     isolate: bool = False,
     timeouts: str = "any",
+    semantics: str = ...,  # that of the interpreter
 ) -> Callable[[Function], Function]: ...
 
 
@@ -210,6 +211,7 @@ def explore(
     workers: int = 1,
     isolate: bool = False,
     timeouts: str = "any",
+    semantics: str = ...,  # that of the interpreter
 ) -> Result: ...
 
 
@@ -233,7 +235,8 @@ def explore(function: Callable[..., Any] | None = None, /, **given: Any) -> Any:
     after which a call that nobody controls is reported, `max_steps`, the most steps of an
     execution, `workers`, the number of processes that search together, `isolate`, to explore in a
     separate process, and `timeouts`: sleeps and timeouts may end at `"any"` time, or as a
-    `"last-resort"`, when nobody else can move.
+    `"last-resort"`, when nobody else can move.  `semantics` says whether threads run with a global
+    lock, `"gil"`, or `"free-threaded"`; unless given, as on the interpreter that runs.
     """
     read_options(given)
     if function is None:

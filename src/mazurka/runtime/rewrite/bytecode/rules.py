@@ -79,9 +79,9 @@ _OPERATIONS: Final[dict[str, tuple[_Event, int, bool, str]]] = {
 _SHOWN_BEFORE: Final[dict[str, tuple[_Event, int]]] = {
     "TO_BOOL": (Events.test_truth, 1),
     "BEFORE_WITH": (Events.manage, 1),
-    **dict.fromkeys(
-        ("UNPACK_SEQUENCE", "UNPACK_EX", "LIST_EXTEND", "SET_UPDATE"), (Events.unpack, 1)
-    ),
+    **dict.fromkeys(("UNPACK_SEQUENCE", "UNPACK_EX"), (Events.unpack_to_targets, 1)),
+    "SET_UPDATE": (Events.unpack_into_set, 1),
+    "LIST_EXTEND": (Events.unpack, 1),
     **dict.fromkeys(("DICT_UPDATE", "DICT_MERGE", "GET_LEN"), (Events.read_whole, 1)),
     "MATCH_KEYS": (Events.read_whole, 2),
     "GET_YIELD_FROM_ITER": (Events.delegate, 1),

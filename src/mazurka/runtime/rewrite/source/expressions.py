@@ -329,11 +329,18 @@ class Expressions(ast.NodeTransformer):
 
     # -- displays, strings, comprehensions ---------------------------------------------------
 
-    def _visit_display(self, node: ast.List | ast.Set) -> ast.expr:
+    def visit_List(self, node: ast.List) -> ast.expr:
         node.elts = [self.rewrite(element) for element in node.elts]
         return self.receive(node)
 
-    visit_List = visit_Set = _visit_display
+    def visit_Set(self, node: ast.Set) -> ast.expr:
+        for number, element in enumerate(node.elts):
+            if isinstance(element, ast.Starred):
+                value = self.rewrite(element.value)
+                element.value = self.call(Events.unpack_into_set, element.value, value)
+            else:
+                node.elts[number] = self.rewrite(element)
+        return self.receive(node)
 
     def visit_Dict(self, node: ast.Dict) -> ast.expr:
         keys: list[ast.expr | None] = []

@@ -91,7 +91,7 @@ class Statements(Expressions):
                 return node
         unpacking = [isinstance(target, (ast.Tuple, ast.List)) for target in node.targets]
         if any(unpacking):
-            event = Events.unpack if all(unpacking) else Events.unpack_bound
+            event = Events.unpack_to_targets if all(unpacking) else Events.unpack_bound
             value = self.call(event, node.value, value)
             if any(unpacking_depth(target) > 1 for target in node.targets):
                 value = self.call(Events.read_nested, node.value, value)

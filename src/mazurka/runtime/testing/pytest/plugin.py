@@ -51,7 +51,7 @@ NUMBERS: dict[str, tuple[type, str, str]] = {
 }
 
 
-NAMED = ("strategy", "races", "leave-out", "instrument", "timeouts", "isolate")
+NAMED = ("strategy", "races", "leave-out", "instrument", "timeouts", "semantics", "isolate")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -72,6 +72,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     when = "when sleeps and timeouts may end: any (the default), or last-resort"
     add("timeouts", when, metavar="WHEN")
+    lock = "whether threads run with a global lock: gil or free-threaded (default: as here)"
+    add("semantics", lock, metavar="NAME")
     for name, (kind, metavar, text) in NUMBERS.items():
         add(name, text, type=kind, metavar=metavar)
     add("races", "report data races, even where the test passes", **flag)
