@@ -244,9 +244,11 @@ def remove(folder: Path) -> None:
 
 def find_mirror() -> str:
     """Return the mirror of Debian from which this machine takes its packages."""
-    asked = ["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages"]
-    found = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.split()
-    return next((uri for uri in found if uri.rstrip("/").endswith("/debian")), DEBIAN_MIRROR)
+    asked = ["apt-get", "indextargets", "--format", "$(COMPONENT) $(REPO_URI)"]
+    found = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
+    rows = [row.split() for row in found.splitlines()]
+    mirrors = [row[1] for row in rows if row[0] == "main" and "debian" in row[1]]
+    return next((uri for uri in mirrors if "security" not in uri), DEBIAN_MIRROR)
 
 
 class Chroot(Place):
