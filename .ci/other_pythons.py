@@ -146,11 +146,13 @@ class Place:
         try:
             self.run(log, 3, python, "-m", "venv", home)
             self.run(
-                log, 8, f"{home}/bin/python", "-m", "pip", "install", "-q", "-e",
+                log, 8, f"{home}/bin/python", "-m", "pip", "install", "-q", "--prefer-binary", "-e",
                 f"{self.inside}/source[test-threads]",
             )  # fmt: skip
         except subprocess.CalledProcessError as error:
-            raise NotTestedError(describe(error)) from None
+            said = [line for line in str(error.output).splitlines() if "error" in line.lower()]
+            reason = said[-1].strip() if said else describe(error)
+            raise NotTestedError(f"packages cannot be installed: {reason}") from None
         told = self.run(
             log, 30, "env", f"--chdir={self.inside}/source", f"MAZURKA_CACHE_DIR={home}/cache",
             f"{home}/bin/python", "-m", "pytest", "-n", "auto", "-p", "no:cacheprovider",
