@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from mazurka.extras import DISTRIBUTION, EXTRAS, SYMBOLIC, MissingExtraError
 from mazurka.version import __version__
@@ -129,3 +130,17 @@ def test_the_distributions_can_be_built_and_uploaded(tmp_path: Path) -> None:
     }
     source = {f"mazurka/{path.relative_to(ROOT / 'src' / 'mazurka')}" for path in OWN_FILES}
     assert source - set(inside) == set()
+
+
+def test_a_person_starts_a_release() -> None:
+    """And nothing else does; templates for issues ask for what a report needs."""
+    texts = {path.name: path.read_text("utf-8") for path in (ROOT / ".github").rglob("*.yml")}
+    found = {name: yaml.safe_load(text) for name, text in texts.items()}
+    release = found.pop("release.yml")
+    assert list(release[True]) == ["workflow_dispatch"]  # YAML reads the key `on` so
+    assert release["permissions"] == {"contents": "read"}
+    assert release["jobs"]["publish"]["permissions"] == {"id-token": "write"}
+    assert set(found) >= {"1-wrong-verdict.yml", "2-bug.yml", "3-feature.yml", "config.yml"}
+    for template in found.values():
+        for part in template.get("body", ()):
+            assert part["type"] == "markdown" or part["attributes"]["label"]
