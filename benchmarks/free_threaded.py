@@ -34,7 +34,7 @@ TWO_CALLS = ("l == m",)
 
 
 def run_really(program: Program, size: int, seconds: float) -> tuple[int, int]:
-    """Run a program in two threads; return how often the invariant was broken, in how many calls."""
+    """Run a program in two threads; return how often its invariant was broken, and the calls."""
     values = program.make(size)
     over = threading.Event()
 

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn, TypeGuard
 
 from mazurka.runtime.core import failures, spinning
+from mazurka.runtime.core.batons import make_baton
 from mazurka.runtime.core.host import Host
 from mazurka.runtime.core.interruptions import interrupt
 from mazurka.runtime.core.moment import PATIENCE, now
@@ -366,8 +367,7 @@ class Scheduler:
         main.life.state = "alive"
         main.begun = True
         main.ident = get_ident()
-        main.baton = allocate_lock()
-        main.baton.acquire()
+        main.baton = make_baton()
         self.running = main
         propagated = self._live_as_main(test, main)
         if not self.over:

@@ -4,8 +4,8 @@ A run has one `Task` for each thread of the test.  A `Carrier` is an operating s
 carries the task of one number in every run of an exploration: creating one costs as much as a short
 run, and a program that asks for its identity gets the same answer in every run.
 
-The handoff is one raw lock per carrier, its *baton*: held while the carrier runs or waits, released
-by whoever lets it go on.
+The handoff is one *baton* per carrier (`core.batons`): held while the carrier runs or waits,
+released by the thread that hands over to it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from _thread import LockType, allocate_lock, get_native_id, start_new_thread
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
+from mazurka.runtime.core.batons import Baton, make_baton
 from mazurka.runtime.core.operations import Object, Purpose, RealOperation, Waiting, make_operation
 from mazurka.runtime.core.thread_locals import forget_locals
 from mazurka.stateless.runs import LifeRole, Lookup, Touch
@@ -125,7 +126,7 @@ class Task:
     thrown_away: Callable[[], None] | None = None
     """What to do if the run ends before it has begun."""
     carrier: Carrier | None = None
-    baton: LockType
+    baton: Baton
     ident = 0
     """The identity of the thread that carries it; 0 before it has one."""
 
@@ -174,8 +175,7 @@ class Carrier:
     def __init__(self, live: Callable[[Task], Callable[[], None]]) -> None:
         self.live = live
         self.task: Task | None = None
-        self.baton = allocate_lock()
-        self.baton.acquire()
+        self.baton = make_baton()
         begun = allocate_lock()
         begun.acquire()
         self.ident = start_new_thread(self._carry, (begun,))
