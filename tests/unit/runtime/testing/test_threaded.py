@@ -82,6 +82,7 @@ class TestCase(unittest.TestCase):
         self.assertEqual(self.box.n, 0)
 
 
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_process():
     twice(print)
     if os.fork() == 0:
