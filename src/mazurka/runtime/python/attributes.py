@@ -366,6 +366,8 @@ def home_found(thing: Any, name: str) -> Any:
         return NOWHERE if settled else thing
     if issubclass(kind, type):
         return _home_in_class(thing, name)
+    if kind is FunctionType and name == "__annotations__":
+        return thing
     if name in learned.moving:
         if issubclass(kind, super):
             return _bases_behind(thing) or NOWHERE
@@ -434,8 +436,10 @@ def home_of_store(thing: Any, name: str) -> Any:
         _forget_sorts()
         _learn_moving(name)
         return thing
-    if kind is types.FunctionType and name in _CALLED_WITH:
+    if kind is FunctionType and name in _CALLED_WITH:
         _note_called_with(thing, name)
+    if kind is FunctionType and name == "__annotations__":
+        return thing
     if kind is types.CellType and name not in objects.get(id(thing), ()) and not now.alone:
         unobserved.note_code("assignment to cell_contents", "nobody sees which functions read it")
     sort = _sort(kind, name)

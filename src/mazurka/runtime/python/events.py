@@ -119,6 +119,8 @@ class Events:
     """(name, site): a global variable as one of several targets."""
     show_globals = frames.show_globals
     """(space): `globals()` has given a namespace, through which variables can be reached."""
+    has_values = frames.has_values
+    """(): whether names in the calling function have their values, or others in their places."""
     hide_names = frames.hide_names
     """(found): `locals()` or `dir()` in a function has told its names."""
     read_name = frames.read_name

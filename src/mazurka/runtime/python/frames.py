@@ -134,6 +134,12 @@ def show_globals(space: dict[str, Any]) -> dict[str, Any]:
     return space if module is None else show_space(space, module)
 
 
+def has_values() -> bool:
+    """Tell whether names in the calling function have their values: `annotationlib` gives functions
+    that evaluate annotations a namespace of its own, with other objects in it."""
+    return type(sys._getframe(1).f_globals) is dict
+
+
 def hide_names(found: Any) -> Any:
     """Take the names out of `locals()` or `dir()` that only rewritten code has."""
     if type(found) not in (dict, list):

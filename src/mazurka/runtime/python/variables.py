@@ -77,6 +77,7 @@ from mazurka.runtime.sharing.locations import (
 )
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import EVERYBODY, Seen, held, known, names, see
+from mazurka.runtime.sharing.older_fields import evaluates_annotations
 from mazurka.runtime.sharing.older_state import older_state, read_variables
 
 OPEN: Final = Settled.OPEN
@@ -284,6 +285,10 @@ def read_attribute(thing: Any, name: str, site: int) -> Any:
     if kind is partial and name == "keywords":
         learned.learn_moving(CHANGING_PARTIALS)
     touch_attribute(thing, name, site)
+    if name == "__annotations__" and evaluates_annotations(owner := _owner_of(thing, name)):
+        value = getattr(thing, name)
+        touch(see(owner), name, site, True)
+        return _hold(value, site)
     return _hold(getattr(thing, name), site)
 
 

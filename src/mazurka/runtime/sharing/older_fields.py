@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from gc import get_referents
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from mazurka.runtime.core.insides import field_of, function_in
+from mazurka.runtime.core.insides import field_of, function_in, names_in, names_in_class
 
 Values: TypeAlias = tuple[Any, ...]
 _MISSING: Final = object()
@@ -96,7 +96,8 @@ def _of_functions() -> OlderFields:
 def find_evaluated(function: FunctionType) -> Any:
     """Find the annotations that a function keeps since somebody has asked for them; None if nobody
     has."""
-    others = (function.__globals__, function.__builtins__, function.__kwdefaults__)
+    of_c: Any = function
+    others = (function.__globals__, of_c.__builtins__, function.__kwdefaults__)
     found = [
         one
         for one in get_referents(function)
@@ -104,6 +105,24 @@ def find_evaluated(function: FunctionType) -> Any:
     ]
     own = function.__dict__ if found else None  # which is made if there is none
     return next((one for one in found if one is not own), None)
+
+
+def evaluates_annotations(thing: Any) -> bool:
+    """Tell whether to ask a function, a class or a module for annotations evaluates them now, and
+    keeps them: from Python 3.14 on, the first to ask makes them."""
+    kind = type(thing)
+    if kind is FunctionType:
+        return getattr(thing, "__annotate__", None) is not None and find_evaluated(thing) is None
+    if issubclass(kind, type):
+        of_class = names_in_class(thing)
+        is_kept = "__annotations_cache__" in of_class
+        return of_class.get("__annotate_func__") is not None and not is_kept
+    if not issubclass(kind, ModuleType):
+        return False
+    space = names_in(thing)
+    return space.get("__annotate__") is not None and "__annotations__" not in space
+
+
 _OF_PROPERTY: Final = tuple(vars(property)[name] for name in ("fget", "fset", "fdel"))
 _FIELDS: Final[dict[type, OlderFields]] = {
     FunctionType: _of_functions(),

@@ -261,8 +261,8 @@ class OlderState:
 _ANNOTATIONS: Final = frozenset(
     {"__annotations__", "__annotations_cache__", "__annotate__", "__annotate_func__"}
 )
-"""Under which names a class or a module keeps annotations and what evaluates them: to ask for one of
-these, or to assign it, changes others."""
+"""Under which names a class or a module keeps annotations and what evaluates them: to ask for one
+of these, or to assign it, changes others."""
 
 
 class Holding:

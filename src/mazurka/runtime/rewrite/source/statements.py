@@ -24,8 +24,6 @@ from mazurka.runtime.rewrite.source.expressions import Event, Expressions, place
 from mazurka.runtime.rewrite.source.relocation import relocate
 from mazurka.runtime.rewrite.source.scopes import ANNOTATES_LATER, annotations_of, mangle
 
-_VALUE: Final = 1
-"""`annotationlib.Format.VALUE`."""
 _TAKES_APART: Final = (ast.MatchClass, ast.MatchMapping, ast.MatchSequence)
 
 
@@ -412,9 +410,19 @@ class Statements(Expressions):
             plain = copy.deepcopy(annotation)
             rewritten = self.rewrite(annotation)
             if self.scope.is_annotation:
-                rewritten = place(ast.IfExp(_asks_for_values(), rewritten, plain), plain)
+                rewritten = place(ast.IfExp(self._finds_values(plain), rewritten, plain), plain)
             setattr(part, name, rewritten)
         self.scope = outer
+
+    def _finds_values(self, node: ast.expr) -> ast.expr:
+        """Whether names have their values in the function that evaluates annotations.
+
+        `annotationlib` also runs it with other objects in place of all names, and makes texts of
+        what is done to these: then it has to be as the source says.  What is called here is such an
+        object then, too.
+        """
+        answer = self.call_without_site(Events.has_values, node)
+        return ast.Compare(answer, [ast.Is()], [ast.Constant(True)])
 
     def _report_named(self, node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> None:
         """Report the dictionary that the interpreter makes of arguments with names: whoever is
@@ -492,15 +500,6 @@ class Statements(Expressions):
         target = place(ast.Name(name, ast.Store()), node)
         value = self.report_binding(target, place(ast.Constant(None), node))
         return [place(ast.Expr(value), node)]
-
-
-def _asks_for_values() -> ast.expr:
-    """Whether the function that evaluates annotations is asked for their values.
-
-    Otherwise `annotationlib` runs it with other values in place of all names, and makes texts of
-    what it does to these: it has to be as the source says.
-    """
-    return ast.Compare(ast.Name(".format", ast.Load()), [ast.Eq()], [ast.Constant(_VALUE)])
 
 
 def _is_kept(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:

@@ -303,7 +303,7 @@ def test_a_tee_behind_a_lock() -> None:
 def test_a_tee_of_the_wrong_size() -> None:
     def work() -> None:
         assert itertools.tee([1], 0) == ()
-        with pytest.raises(ValueError, match="^n "):
+        with pytest.raises(ValueError, match=r"^n "):
             itertools.tee([1], -1)
         with pytest.raises(TypeError):
             itertools.tee(5)  # type: ignore[arg-type]
