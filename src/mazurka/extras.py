@@ -69,7 +69,7 @@ class Extra:
 MODELS = Extra("models", ("llvmlite", "numba", "numpy"), "numba")
 C = Extra("c", ("clang",), "libclang")
 SYMBOLIC = Extra("symbolic", ("pysat",), "python-sat", newest=(3, 14))
-BDD = Extra("bdd", ("dd",), "dd with CUDD", newest=(3, 13))
+BDD = Extra("bdd", ("dd",), "dd")
 CUDA = Extra("cuda", ("cuda",), "cuda-bindings")
 RAY = Extra("ray", ("ray",), "ray", newest=(3, 14))
 EXTRAS = (MODELS, C, SYMBOLIC, BDD, CUDA, RAY)

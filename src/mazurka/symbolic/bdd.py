@@ -29,11 +29,13 @@ from mazurka.symbolic.circuit import REDUCED, Circuit, Interleaving
 from mazurka.symbolic.ends import Ends
 from mazurka.symbolic.environment import BINARY
 from mazurka.symbolic.graphs.graph import FALSE
-from mazurka.symbolic.options import INTERLEAVING, require_diagrams
+from mazurka.symbolic.options import INTERLEAVING, has_diagrams, require_diagrams
 from mazurka.symbolic.partition import Partition
 from mazurka.symbolic.schedules import ScheduleReader
 from mazurka.symbolic.solving.diagrams import AllStates, DiagramSolver, TargetFound
 from mazurka.symbolic.solving.reachability import ReachProgress
+
+IN_PLAIN_PYTHON = "diagrams in plain Python, since dd is installed without CUDD"
 
 
 class DiagramSearch(CircuitSearch):
@@ -108,7 +110,8 @@ class DiagramSearch(CircuitSearch):
     def explain(self) -> Iterator[ExplainedPart]:
         for part in super().explain():
             parts = f"{self.parts:,}, one for each thread and place from which it can move"
-            order = "bits that occur together side by side (FORCE), then as CUDD moves them"
+            order = "bits that occur together side by side (FORCE)"
+            order += ", then as CUDD moves them" if has_diagrams() else ""
             rows = (*part.rows, ("parts", parts), ("order", order))
             yield replace(part, rows=rows)
 
@@ -121,7 +124,8 @@ class DiagramSearch(CircuitSearch):
         told = f"circuit of one {UNITS[self.interleaving]}: {self.circuit.describe()}"
         if not self.options.deterministic:
             told = f"{told}; {self.encoding_seconds:.2f} s for encoding"
-        return (f"{told}; states as a diagram of up to {self.nodes:,} nodes",)
+        found = f"{told}; states as a diagram of up to {self.nodes:,} nodes"
+        return (found,) if has_diagrams() else (found, IN_PLAIN_PYTHON)
 
 
 def describe_pass(progress: ReachProgress) -> str:

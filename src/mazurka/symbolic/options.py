@@ -6,7 +6,7 @@ from importlib.machinery import PathFinder
 from importlib.util import find_spec
 
 from mazurka.errors import OptionError
-from mazurka.extras import BDD, MODELS, SYMBOLIC, MissingExtraError
+from mazurka.extras import BDD, MODELS, SYMBOLIC
 from mazurka.search import Option, SearchOptions
 
 INTERLEAVINGS = ("full", "partial-order", "transactions", "peephole", "sweeps")
@@ -22,7 +22,7 @@ def require_solver() -> None:
 
 
 def has_diagrams() -> bool:
-    """Whether there is a package for decision diagrams that is fast.
+    """Return whether there is a package for decision diagrams that is fast: `dd` with CUDD.
 
     It is looked for without importing the package, which would take half a second."""
     package = find_spec("dd")
@@ -32,13 +32,12 @@ def has_diagrams() -> bool:
 
 
 def require_diagrams() -> None:
-    """Refuse to search where there is no package for decision diagrams, or a slow one."""
+    """Refuse to search where there is no package for decision diagrams."""
     MODELS.require("--strategy bdd needs NumPy and Numba, which are not installed")
-    if not has_diagrams():
-        raise MissingExtraError(
-            "--strategy bdd needs decision diagrams, which are not installed (the package dd with"
-            f" CUDD): {BDD.advice}; --strategy pdr may prove the model, too"
-        )
+    BDD.require(
+        "--strategy bdd needs decision diagrams, which are not installed; --strategy pdr may prove"
+        " the model, too"
+    )
 
 
 def require_interleaving_of_states(options: SearchOptions) -> None:

@@ -63,7 +63,7 @@ class FairCycles:
 
     def __init__(self, reach: Reachability, tell: Callable[[int], None]) -> None:
         """`tell` is called with the size of the hull's diagram, as long as that shrinks."""
-        self.reach, self.bdd, self.cudd, self.tell = reach, reach.bdd, reach.cudd, tell
+        self.reach, self.bdd, self.tell = reach, reach.bdd, tell
         self.plain = [self._turn(part, part.clusters) for part in reach.parts]
         self.meeting = [self._find_meeting(number) for number in range(len(reach.conditions))]
         """By condition the parts of its transitions, with the numbers of their parts."""
@@ -106,7 +106,7 @@ class FairCycles:
         if part.renaming:
             states = self.bdd.let(part.renaming, states)
         for cluster, due in zip(part.clusters, part.quantified, strict=True):
-            states = self.cudd.and_exists(states, cluster, due) if due else states & cluster
+            states = self.reach.and_exists(states, cluster, due) if due else states & cluster
             if states == self.bdd.false:
                 break
         return states

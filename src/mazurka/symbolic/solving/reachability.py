@@ -31,12 +31,15 @@ of a pass are made again when a way leads back through it.
 
 from __future__ import annotations
 
+import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from typing import Any, NamedTuple
 
+DEEPEST = 20_000
+"""Operations in plain Python recur to the depth of a diagram: the number of its variables."""
 MOST_NODES = 500
 """How large a cluster may grow."""
 MOST_SWAPS = 20_000
@@ -152,6 +155,26 @@ class PassStart(NamedTuple):
     reached: Any
 
 
+def open_diagrams(most_bytes: int) -> tuple[Any, Callable[[Any, Any, list[str]], Any]]:
+    """Return an empty set of diagrams, and the function that conjoins two and quantifies variables.
+
+    They are CUDD's or, where that is not installed, plain Python, whose variables stay in order."""
+    try:
+        from dd import cudd
+    except ImportError:
+        from dd import autoref
+
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), DEEPEST))
+        plain = autoref.BDD()
+        plain.configure(reordering=False)
+        return plain, lambda first, second, names: plain.exist(names, first & second)
+    bdd = cudd.BDD(memory_estimate=most_bytes)
+    bdd.configure(
+        reordering=True, max_memory=most_bytes, max_swaps=MOST_SWAPS, max_growth=MOST_GROWTH
+    )
+    return bdd, cudd.and_exists
+
+
 class Reachability:
     """One search."""
 
@@ -163,17 +186,8 @@ class Reachability:
     ) -> None:
         """`report` is told of a target that can hold: for each frame the part, or -1 in the last
         one, and the values of the inputs; it returns whether to go on."""
-        from dd import cudd
-
-        self.cudd, self.problem = cudd, problem
-        self.tell, self.report = tell, report
-        self.bdd = cudd.BDD(memory_estimate=problem.most_bytes)
-        self.bdd.configure(
-            reordering=True,
-            max_memory=problem.most_bytes,
-            max_swaps=MOST_SWAPS,
-            max_growth=MOST_GROWTH,
-        )
+        self.problem, self.tell, self.report = problem, tell, report
+        self.bdd, self.and_exists = open_diagrams(problem.most_bytes)
         self.state = [f"x{place}" for place in range(len(problem.first))]
         self.free = [f"i{place}" for place in range(problem.inputs)]
         self._declare()
@@ -213,8 +227,9 @@ class Reachability:
                 self.bdd.declare(f"x{place}", f"y{place}")
             else:
                 self.bdd.declare(self.free[variable - 1 - many])
-        for place in range(many):
-            self.bdd.group({f"x{place}": 2})
+        if hasattr(self.bdd, "group"):
+            for place in range(many):
+                self.bdd.group({f"x{place}": 2})
 
     def _build(self) -> Callable[[int], Any]:
         """Make the diagrams of all conjunctions; returns the function from literals to them."""
@@ -281,7 +296,7 @@ class Reachability:
     def image(self, states: Any, part: DiagramPart) -> Any:
         """The states after a step of a part."""
         for cluster, due in zip(part.clusters, part.quantified, strict=True):
-            states = self.cudd.and_exists(states, cluster, due) if due else states & cluster
+            states = self.and_exists(states, cluster, due) if due else states & cluster
             if states == self.bdd.false:
                 return states
         return self.bdd.let(part.renaming, states) if part.renaming else states
