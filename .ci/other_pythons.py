@@ -51,7 +51,6 @@ NAMESPACE = (
     *("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"),
     *("sh", "-c", '"$@"; exit $?', "sh"),  # the first process has to wait for orphans
 )
-DEBIAN_MIRROR = "http://deb.debian.org/debian/"
 MINUTE = 60.0
 MOST_SECONDS = 10 * MINUTE
 """How long the tests of all versions may take unless the command line names versions."""
@@ -244,13 +243,13 @@ def remove(folder: Path) -> None:
         subprocess.run(["rm", "-rf", "--one-file-system", str(folder)], check=True)
 
 
-def find_mirror() -> str:
-    """Return the mirror of Debian from which this machine takes its packages."""
+def find_mirror() -> list[str]:
+    """Return the mirror of Debian from which this machine takes its packages, if it has one."""
     asked = ["apt-get", "indextargets", "--format", "$(COMPONENT) $(REPO_URI)"]
     found = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
     rows = [row.split() for row in found.splitlines()]
     mirrors = [row[1] for row in rows if row[0] == "main" and "debian" in row[1]]
-    return next((uri for uri in mirrors if "security" not in uri), DEBIAN_MIRROR)
+    return [uri for uri in mirrors if "security" not in uri][:1]
 
 
 class Chroot(Place):
@@ -287,7 +286,7 @@ class Chroot(Place):
             run(["apt-get", "install", "-y", "debootstrap"], log, 5)
         included = "--include=ca-certificates,git,gcc,libc6-dev,tzdata"
         command = ["debootstrap", "--variant=minbase", included, "sid", str(self.root)]
-        run([which("debootstrap") or "debootstrap", *command[1:], find_mirror()], log, 15)
+        run([which("debootstrap") or "debootstrap", *command[1:], *find_mirror()], log, 15)
 
     def copy_settings(self) -> None:
         """Copy how this machine reaches its network; directories of packages are mounted."""
@@ -342,7 +341,8 @@ class Chroot(Place):
         remove(self.folder / f"build-{version}")
         (self.folder / f"build-{version}").mkdir()
         sources = self.root / "etc/apt/sources.list.d/sources.list"
-        rows = [f"deb-src {find_mirror()} {suite} main" for suite in SUITES]
+        mirror = (self.root / "etc/apt/sources.list").read_text().split()[1]  # `deb URL sid main`
+        rows = [f"deb-src {mirror} {suite} main" for suite in SUITES]
         sources.write_text("\n".join([*rows, ""]))
         libraries = ("zlib1g", "libffi", "libssl", "libsqlite3", "libbz2", "liblzma")
         self.install("make", "xz-utils", *(f"{library}-dev" for library in libraries))
