@@ -18,8 +18,10 @@ from __future__ import annotations
 import argparse
 import atexit
 import fcntl
+import hashlib
 import os
 import platform
+import re
 import runpy
 import shlex
 import shutil
@@ -27,6 +29,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -38,11 +41,11 @@ SUPPORTED = [f"{major}.{minor}" for major, minor in LISTS["SUPPORTED"]]
 FREE_THREADED = [f"{major}.{minor}t" for major, minor in LISTS["FREE_THREADED"]]
 REQUIRED = ("3.15", "3.14")
 """The versions that must be tested on Debian as root."""
-BUILT = ("3.14t", "3.13t")
+BUILT = ("3.14t",)
 """Free-threaded versions, of which the first available is tested, unless the command line names
 others."""
-SUITES = ("sid", "testing", "stable")
-"""The suites of Debian that may have the source of a version."""
+KEYRING = "/usr/share/keyrings/debian-keyring.gpg"
+"""The keys of those who sign source packages, in the chroot."""
 TESTS = "@tests/real_threads.txt"
 """The arguments of pytest: which tests are about real threads, fixtures and the plugin."""
 PRIVATE = "MAZURKA_PRIVATE_MOUNTS"
@@ -340,10 +343,6 @@ class Chroot(Place):
         work = f"{self.inside}/build-{version}"
         remove(self.folder / f"build-{version}")
         (self.folder / f"build-{version}").mkdir()
-        sources = self.root / "etc/apt/sources.list.d/sources.list"
-        mirror = (self.root / "etc/apt/sources.list").read_text().split()[1]  # `deb URL sid main`
-        rows = [f"deb-src {mirror} {suite} main" for suite in SUITES]
-        sources.write_text("\n".join([*rows, ""]))
         libraries = ("zlib1g", "libffi", "libssl", "libsqlite3", "libbz2", "liblzma")
         self.install("make", "xz-utils", *(f"{library}-dev" for library in libraries))
         options = f"--disable-gil --disable-test-modules --prefix={self.inside}/{home.name}"
@@ -363,17 +362,39 @@ class Chroot(Place):
         return f"{self.inside}/{home.name}/bin/python{version}"
 
     def fetch_source(self, package: str, work: str, log: str) -> None:
-        """Fetch the newest source of a package that the mirror has; its index may list others."""
-        with suppress(subprocess.CalledProcessError):  # a mirror may not have every suite
-            self.run(log, 5, "apt-get", "update")
-        table = self.run(log, 2, "apt-cache", "madison", package)
-        rows = [row.split("|") for row in table.splitlines()]
-        for version in dict.fromkeys(row[1].strip() for row in rows if row[-1].endswith("Sources")):
-            get = ("apt-get", "source", "--download-only", "--tar-only", f"{package}={version}")
-            with suppress(subprocess.CalledProcessError):
-                self.run(log, 5, "env", f"--chdir={work}", *get)
-                return
-        raise NotTestedError("its source cannot be had")
+        """Fetch the source of a package into the current build folder; check who has signed it.
+
+        The index may name a version whose source the mirror lacks; then older ones are tried."""
+        self.run(log, 5, "apt-get", "update")
+        self.install("debian-keyring", "gpgv")
+        found = self.run(log, 2, "apt-cache", "policy", package)
+        newest = re.search(r"Candidate: (3\.\d+)\.(\d+)", found)
+        if newest is None:
+            raise NotTestedError(f"Debian sid has no {package}")
+        for patch in range(int(newest[2]), -1, -1):
+            name = f"{package}_{newest[1]}.{patch}"
+            try:
+                self.download(package, f"{name}-1.dsc", work)
+                archive = self.download(package, f"{name}.orig.tar.xz", work)
+            except OSError:
+                continue
+            signed = f"{work}/signed"
+            self.run(
+                log, 2, "gpgv", "--keyring", KEYRING, "--output", signed, f"{work}/{name}-1.dsc"
+            )
+            if hashlib.sha256(archive).hexdigest() not in (self.root / signed[1:]).read_text():
+                raise NotTestedError(f"{name}.orig.tar.xz is damaged")
+            return
+        raise NotTestedError(f"the mirror has no source of {package}")
+
+    def download(self, package: str, name: str, work: str) -> bytes:
+        """Download a file of a package into a folder of the chroot, and return its content."""
+        mirror = (self.root / "etc/apt/sources.list").read_text().split()[1]  # `deb URL sid main`
+        place = f"{mirror.rstrip('/')}/pool/main/p/{package}/{name}"
+        with urllib.request.urlopen(place, timeout=2 * MINUTE) as stream:
+            content: bytes = stream.read()
+        (self.root / work[1:] / name).write_bytes(content)
+        return content
 
 
 def package_folders() -> Iterator[str]:
