@@ -427,12 +427,23 @@ class Expressions(ast.NodeTransformer):
                 looks = [self.capture(name) for name in captured]
                 bind = self.call_without_site(Events.bind_captured, generator.target, *looks)
                 generator.ifs.insert(0, bind)
-        if isinstance(node, ast.DictComp):
-            node.key, node.value = self.rewrite(node.key), self.rewrite(node.value)
-        else:
-            node.elt = self.rewrite(node.elt)  # type: ignore[attr-defined]
+        self._rewrite_elements(node)
         self.scope = outer
         return self.receive(node)
+
+    def _rewrite_elements(self, node: Any) -> None:
+        """Rewrite what a comprehension makes; from Python 3.15 on, `[*v for v in a]` unpacks."""
+        if not isinstance(node, ast.DictComp):
+            starred = node.elt if isinstance(node.elt, ast.Starred) else None
+            if starred is not None and isinstance(node, ast.GeneratorExp):
+                value = starred.value
+                starred.value = self.call(Events.delegate, value, self.rewrite(value))
+            else:
+                node.elt = self.rewrite(node.elt)
+        elif node.value is None:
+            node.key = self.call(Events.read_whole, node.key, self.rewrite(node.key))
+        else:
+            node.key, node.value = self.rewrite(node.key), self.rewrite(node.value)
 
     def _captured_in(self, generator: ast.comprehension) -> list[ast.Name]:
         """Variables of the present comprehension that functions inside capture."""

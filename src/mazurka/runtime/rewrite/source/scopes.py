@@ -263,7 +263,8 @@ class ScopeFinder(ast.NodeVisitor):
         parts: list[ast.AST] = [generator.iter for generator in generators[1:]]
         for generator in generators:
             parts += [generator.target, *generator.ifs]
-        parts += [getattr(node, name) for name in ("elt", "key", "value") if hasattr(node, name)]
+        made = (getattr(node, name, None) for name in ("elt", "key", "value"))
+        parts += [part for part in made if part is not None]  # `{**v for v in a}` has no value
         self._visit_inside(node, kind, parts)
 
     visit_ListComp = visit_SetComp = visit_DictComp = _visit_comprehension

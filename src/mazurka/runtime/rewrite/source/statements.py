@@ -21,6 +21,7 @@ from typing import Final, NamedTuple
 from mazurka.runtime.core.sites import PREFIX, Place
 from mazurka.runtime.python.events import Events
 from mazurka.runtime.rewrite.source.expressions import Event, Expressions, place, unpacking_depth
+from mazurka.runtime.rewrite.source.nodes import require_known
 from mazurka.runtime.rewrite.source.relocation import relocate
 from mazurka.runtime.rewrite.source.scopes import ANNOTATES_LATER, annotations_of, mangle
 
@@ -61,6 +62,7 @@ def compile_tree(tree: ast.Module, file: str) -> CodeType:
 
 def rewrite_tree(tree: ast.Module, file: str) -> tuple[CodeType, list[Place]]:
     """Compile a parsed module to code whose sites have no numbers yet; return the sites, too."""
+    require_known(tree)
     statements = Statements(tree, file)
     rewritten = statements.visit(tree)
     return compile(rewritten, file, "exec", dont_inherit=True), statements.places
