@@ -1,12 +1,46 @@
-"""`multiprocessing.pool.ThreadPool` is a pool of threads, and works under control."""
+"""`multiprocessing.pool.ThreadPool` is a pool of threads, and works under control; and so does an
+executor that was there before the test."""
 
 from __future__ import annotations
 
 import multiprocessing.dummy
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.pool import ThreadPool
 
 import mazurka
+
+OLDER = ThreadPoolExecutor(2)
+LOCAL = threading.local()
+
+
+def test_an_executor_that_was_there_before_works() -> None:
+    """Its threads wait for more work when the test ends, and log that they are unwound."""
+
+    def test() -> None:
+        assert OLDER.submit(abs, -1).result() == 1
+
+    result = mazurka.explore(test, preemptions=1)
+    assert (result.verdict, result.not_observed) == ("holds", ()), result.report()
+
+
+def test_what_a_thread_keeps_for_itself_ends_with_it() -> None:
+    ended: list[int] = []
+
+    class Kept:
+        def __del__(self) -> None:
+            ended.append(1)
+
+    def test() -> None:
+        ended.clear()
+        thread = threading.Thread(target=lambda: setattr(LOCAL, "kept", Kept()))
+        thread.start()
+        thread.join()
+        assert ended == [1]
+
+    result = mazurka.explore(test, preemptions=1)
+    assert (result.verdict, result.not_observed) == ("holds", ()), result.report()
 
 
 def test_a_pool_of_threads_works() -> None:
