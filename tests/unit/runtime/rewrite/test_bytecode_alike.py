@@ -88,6 +88,17 @@ def program():
     together(look, lambda: values.append(3))
     return tuple(seen)
 """,
+    "an annotation": """
+def program():
+    table = {"n": 0}
+    def work():
+        def inner(x: table.__setitem__("n", table["n"] + 1)): pass
+        class Inner:
+            x: table.__setitem__("m", 1)
+        return inner.__annotations__, Inner.__annotations__
+    together(work, work)
+    return table["n"]
+""",
     "a match": """
 class Point:
     __match_args__ = ("x", "y")
