@@ -53,6 +53,8 @@ _BETWEEN: Final = frozenset(
 """Our code that runs between two threads of the program, and calls none of it by itself..."""
 _ASIDE: Final = Scheduler.do_aside.__code__
 """... but for this."""
+_CALLED_BETWEEN: Final = "contextlib"
+"""A module that this code calls itself; nothing of it runs at the end of an object."""
 ENDS_LATE: Final = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 """Whether an object whose last reference another thread has dropped ends when its maker next runs,
 as on free-threaded interpreters.  Under control that is between two threads."""
@@ -342,6 +344,7 @@ class Unobserved:
             caller is not None
             and caller.f_code.co_filename in _BETWEEN
             and caller.f_code is not _ASIDE
+            and frame.f_globals.get("__name__") != _CALLED_BETWEEN
             and (MARK in frame.f_globals or is_rewritten(code))
             and run.program is not None
             and not run.over

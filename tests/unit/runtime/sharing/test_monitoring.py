@@ -179,6 +179,21 @@ def test_the_rest_of_a_generator_that_another_thread_ends_is_named(tmp_path: Pat
     assert set(found.not_observed) - {"observed_programs"} == {f"rest {BETWEEN}"}
 
 
+def test_what_runs_between_threads_is_named_unless_our_own_code_calls_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = SimpleNamespace(program=object(), over=False, ident=0)
+    monkeypatch.setattr(monitoring, "session", SimpleNamespace(current=run))
+    told: Any = Unobserved()
+    monkeypatch.setattr(told, "_add_between", told.packages.add)
+    code = SimpleNamespace(co_filename=next(iter(monitoring._BETWEEN)))
+    for module, names in (("contextlib", set()), ("program", {"package_of"})):
+        space = {"__name__": module, MARK: None}
+        frame = SimpleNamespace(f_back=SimpleNamespace(f_code=code), f_globals=space)
+        told._began_between(package_of.__code__, frame)
+        assert told.packages == names
+
+
 def test_objects_that_end_late_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a free-threaded interpreter lets them."""
     source = ENDS.replace("{work}", "Tells(box)")
