@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import time
+from _thread import RLock, get_ident
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from typing import Final
 
 from mazurka.report.answer import ERROR, HOLDS, INCONCLUSIVE, UNOBSERVED, VIOLATED
 from mazurka.runtime.core.interruptions import LeaveAt
+from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.exploring.exploration import Exploration, describe_lost
 from mazurka.runtime.exploring.guard import describe_end
 from mazurka.runtime.exploring.losses import losses
@@ -22,6 +27,19 @@ from mazurka.runtime.story.result import Result
 from mazurka.stateless.explored import INTERRUPTED, Explored, Progress
 from mazurka.supported_pythons import warn_if_newer
 
+_turn: Final = RLock()
+
+
+@contextmanager
+def take_turn() -> Iterator[None]:
+    """Let the explorations of several threads of a process follow each other: each patches what the
+    process has once.  An exploration inside of another one is refused where it begins."""
+    if session.current.ident == get_ident():
+        yield
+        return
+    with _turn:
+        yield
+
 
 def explore_test(
     test: Test,
@@ -36,8 +54,8 @@ def explore_test(
     warn_if_newer()
     options = options.with_seed()
     result = begin_result(test, options)
-    started = time.perf_counter() if since is None else since
-    with show_warnings_once(), losses.of_one_exploration():
+    with take_turn(), show_warnings_once(), losses.of_one_exploration():
+        started = time.perf_counter() if since is None else since
         if options.isolate:
             from mazurka.runtime.exploring.isolated import explore_isolated
 
@@ -109,6 +127,6 @@ def replay_test(test: Test, options: ExploreOptions, token: Token) -> Result:
         instead = describe_end(story.ended)
         result.scope = f"the recorded schedule, replayed: the failure does not occur, {instead}"
 
-    with losses.of_one_exploration():
+    with take_turn(), losses.of_one_exploration():
         Exploration(test, options, result).control(conduct)
     return result

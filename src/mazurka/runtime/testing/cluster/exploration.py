@@ -26,7 +26,7 @@ from typing import Any
 from mazurka.cluster.crew import ClusterCrew, LostWorkerError
 from mazurka.deadline import TimeLimitError, time_limit
 from mazurka.errors import OptionError
-from mazurka.runtime.exploring.entry import begin_result
+from mazurka.runtime.exploring.entry import begin_result, take_turn
 from mazurka.runtime.exploring.exploration import Exploration
 from mazurka.runtime.exploring.losses import losses
 from mazurka.runtime.exploring.observed_program import ObservedProgram, RelearnError
@@ -119,7 +119,7 @@ def explore_on_cluster(
     request, options = request.choose(options)
     result = begin_result(test, options)
     started = time.perf_counter() if since is None else since
-    with show_warnings_once(), losses.of_one_exploration():
+    with take_turn(), show_warnings_once(), losses.of_one_exploration():
         if not ClusterExploration(request, test, options, result, progress, started).has_run():
             Exploration(test, options, result, progress, started).run()
     return result
