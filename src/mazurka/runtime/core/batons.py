@@ -11,6 +11,7 @@ from __future__ import annotations
 import sysconfig
 from _queue import SimpleQueue
 from _thread import LockType, allocate_lock
+from functools import partial
 from typing import Final, Protocol
 
 SPINS: Final = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
@@ -30,15 +31,12 @@ class Baton(Protocol):
 class QueueBaton:
     """A baton that does not spin."""
 
-    __slots__ = ("_release", "acquire")
+    __slots__ = ("acquire", "release")
 
     def __init__(self) -> None:
         queue: SimpleQueue[None] = SimpleQueue()
         self.acquire = queue.get
-        self._release = queue.put
-
-    def release(self) -> None:
-        self._release(None)
+        self.release = partial(queue.put, None)
 
 
 def make_lock_baton() -> LockType:
