@@ -14,7 +14,8 @@ from _thread import get_ident
 from collections.abc import Callable, Sequence
 from contextvars import Context
 from enum import Enum
-from types import FunctionType
+from itertools import count
+from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType
 from typing import Any, Final, TypeAlias
 
 from mazurka.runtime.core.insides import (
@@ -175,15 +176,28 @@ ONE_STEP: Final = object()
 """The key of a use of a whole container that holds its lock and shows no states in between."""
 _READ_WITHOUT_LOCK: Final = frozenset({list, dict, set})
 """Containers that some operations read without a lock where there is no global one."""
+_WITH_LOCKS: Final = frozenset(
+    {"_io", "_random", "random", "functools", "collections", "_collections", "_contextvars"}
+    | {"_hashlib", "_md5", "_sha1", "_sha2", "_sha3", "_blake2", "_hmac", "zlib", "_bz2", "_lzma"}
+    | {"sqlite3", "_ctypes"}
+)
+"""Modules of C types whose objects have locks of their own: the source of CPython 3.14."""
+_ATOMIC: Final = frozenset({count, Context, GeneratorType, CoroutineType, AsyncGeneratorType})
+"""Other such types, and those whose use by two threads at once is an error."""
+
+
+def _has_lock(kind: type) -> bool:
+    """Tell whether each use of an object of C code is one step without a global lock."""
+    return kind in _ATOMIC or issubclass(kind, type) or module_of(kind) in _WITH_LOCKS
 
 
 class PendingAccess:
     """An access to a container that a thread stands before or performs."""
 
-    __slots__ = ("container", "family", "key", "operation", "seen", "touches")
+    __slots__ = ("container", "family", "how", "key", "operation", "seen", "touches")
 
     def __init__(self, part: Part, seen: Seen, operation: ContainerAccess) -> None:
-        self.container, self.family, _, self.key = part
+        self.container, self.family, self.how, self.key = part
         self.seen = seen
         self.operation = operation
         self.touches: Sequence[Touch] = ()
@@ -192,30 +206,49 @@ class PendingAccess:
         """Note that the access has been chosen, and is about to be performed."""
         self.touches = self.operation.at(present)
         if session.current.free_threaded:
-            self._note_states_between()
+            self._note_unexplored_steps()
         self.seen.whole.use_at_point(self.operation.site, self.operation.how in WRITING)
 
-    def _note_states_between(self) -> None:
-        """Name a container of which some operations show states in between, and others read it
-        without its lock (`traversals`)."""
-        structure, how = self.operation.shared, self.operation.how
-        if self.family not in _READ_WITHOUT_LOCK:
-            return
+    def _note_unexplored_steps(self) -> None:
+        """Name steps that are not explored where there is no global lock (`traversals`).
+
+        These are uses of an object of C code that has no lock, and a change of a container that
+        shows states in between, if another operation reads the container without its lock.
+        """
         if self.key is ONE_STEP:
             return
-        by_steps = how is How.READ_ALL and self.key is not None and type(self.key) is not slice
-        if by_steps or how is How.READ or how is How.LOOK:
-            structure.read_unlocked = self.operation.site
-        elif how is How.CHANGE or (how is How.TAKE and self._takes_from_within()):
-            structure.shown = self.operation.site
-        if structure.read_unlocked is not None and structure.shown is not None:
-            changed, read = sites[structure.shown], sites[structure.read_unlocked]
-            what = f"a change of a {self.family.__name__} at {changed} that is seen at {read}"
-            unobserved.note_code(what, IN_STEPS)
+        structure, site = self.operation.shared, self.operation.site
+        if self.family is None:
+            kind = type(self.container)
+            if module_of(kind).startswith("mazurka."):
+                kind = self.container.__class__  # a wrapper says what it stands for
+            if self.how is How.CHANGE and not _has_lock(kind):
+                unobserved.note_code(f"a {qualified_name(kind)} at {sites[site]}", IN_STEPS)
+        elif self.family in _READ_WITHOUT_LOCK:
+            if self._reads_without_lock():
+                structure.read_unlocked = site
+            elif self._shows_states():
+                structure.shown = site
+            if structure.read_unlocked is not None and structure.shown is not None:
+                changed, read = sites[structure.shown], sites[structure.read_unlocked]
+                what = f"a change of a {self.family.__name__} at {changed} that is seen at {read}"
+                unobserved.note_code(what, IN_STEPS)
 
-    def _takes_from_within(self) -> bool:
-        """Tell whether elements of a list move since another one is removed: `l.pop(0)`."""
-        return self.family is list and self.key is not None
+    def _reads_without_lock(self) -> bool:
+        """Tell whether the access reads one element, or which elements there are."""
+        if type(self.key) is slice:
+            return False
+        is_step = self.how is How.READ_ALL and self.key is not None
+        return is_step or self.how is How.READ or self.how is How.LOOK
+
+    def _shows_states(self) -> bool:
+        """Tell whether several elements change or move, one after the other."""
+        if self.how is How.CHANGE:
+            return True
+        if self.family is not list:
+            return False
+        takes = self.how is How.TAKE and self.key is not None
+        return takes or self.how is How.REMOVE or type(self.key) is slice
 
     def settle(self) -> None:
         """Update the state of the container after the access."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import marshal
 import sys
 import threading
@@ -91,7 +92,20 @@ def read_nested() -> None:
     run_both(lambda: (table[1].append(2), table.append([])), lambda: repr(table))
 
 
-@pytest.mark.parametrize("scenario", [see_insertion, see_update, write_unknown, read_nested])
+def share_iterator() -> None:
+    items = iter([1, 2, 3])
+    run_both(lambda: next(items), lambda: next(items))
+
+
+def see_deletion() -> None:
+    values = [1, 2, 3]
+    run_both(lambda: values.__delitem__(0), lambda: values[0])
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [see_insertion, see_update, write_unknown, read_nested, share_iterator, see_deletion],
+)
 def test_steps_that_are_not_explored_are_named(scenario: Callable[[], None]) -> None:
     assert mazurka.explore(scenario, semantics="gil").verdict == "holds"
     found = mazurka.explore(scenario, semantics="free-threaded")
@@ -122,7 +136,33 @@ def insert_under_a_lock() -> None:
     assert values == [1, 0]
 
 
-@pytest.mark.parametrize("scenario", [see_lengths, insert_both, insert_under_a_lock])
+def share_counter() -> None:
+    numbers = itertools.count()
+    seen: list[int] = []
+    run_both(lambda: seen.append(next(numbers)), lambda: seen.append(next(numbers)))
+    assert sorted(seen) == [0, 1]
+
+
+class Key:
+    """A key that is not told apart from others by its value."""
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return 1
+
+
+def write_with_object_as_key() -> None:
+    key = Key()
+    table: dict[Key, int] = {key: 1}
+    run_both(lambda: table.__setitem__(key, 2), lambda: table.get(key))
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [see_lengths, insert_both, insert_under_a_lock, share_counter, write_with_object_as_key],
+)
 def test_a_change_whose_states_are_not_seen_is_one_step(scenario: Callable[[], None]) -> None:
     assert mazurka.explore(scenario, semantics="free-threaded").verdict == "holds"
 
