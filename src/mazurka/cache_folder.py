@@ -102,6 +102,24 @@ class Cache:
                 os.unlink(file)
             os.close(descriptor)
 
+    def is_locked(self, name: str) -> bool:
+        """Return whether another process makes an entry."""
+        try:
+            import fcntl
+
+            descriptor = os.open(self.folder / f"{name}.lock", LOCKING & ~os.O_CREAT)
+        except (ImportError, OSError):
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        finally:
+            os.close(descriptor)
+        return False
+
     def is_writable(self) -> bool:
         return os.access(self.folder, os.W_OK | os.X_OK)
 

@@ -91,11 +91,18 @@ def is_compiled(name: str) -> bool:
 
 
 def compile_aside(name: str) -> None:
-    """Have other processes compile a kernel, then all that its engine lacks; do not wait."""
+    """Have other processes compile a kernel, then all that its engine lacks; do not wait.
+
+    Where an earlier command's processes are doing that, they go on."""
     place = find_cache()
-    if place is not None and place.is_writable():
+    if place is not None and place.is_writable() and not is_under_way(place, engine_of(name)):
         for group in divide_missing(place, name):
             start_once(place, group)
+
+
+def is_under_way(place: Cache, engine: str) -> bool:
+    """Return whether another process compiles a kernel of an engine."""
+    return MODELS.is_installed and any(place.is_locked(_entry(each)) for each in KERNELS[engine])
 
 
 def bind_kernel(name: str, address: int) -> Callable[[], int] | None:

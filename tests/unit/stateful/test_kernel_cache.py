@@ -149,6 +149,21 @@ def test_a_kernel_is_compiled_aside(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert kernel_cache.read(place, "store") is not None
 
 
+def test_what_an_earlier_command_compiles_is_not_started_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    started: list[str] = []
+    monkeypatch.setenv("MAZURKA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(kernel_cache, "start_aside", lambda place, names: started.extend(names))
+    monkeypatch.setattr(kernel_cache, "_prepared", set())
+    place = find_place()
+    with place.locked(kernel_cache._entry("nested")):
+        kernel_cache.compile_aside("store")
+        assert started == []
+    kernel_cache.compile_aside("store")
+    assert sorted(started) == sorted(kernel_cache.KERNELS["stateful"])
+
+
 def test_every_kernel_is_listed() -> None:
     """A kernel that is not would be compiled on its own, when somebody already waits."""
     for engine, kernels in kernel_cache.KERNELS.items():
