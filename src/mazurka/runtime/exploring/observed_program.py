@@ -32,6 +32,7 @@ from mazurka.runtime.core.tasks import Join, StartThread
 from mazurka.runtime.exploring.losses import losses
 from mazurka.runtime.program.program import RealProgram
 from mazurka.runtime.python.attributes import forget_all_classes, forget_classes
+from mazurka.runtime.python.containers import forget_tokens
 from mazurka.runtime.python.library.files import forget_files
 from mazurka.runtime.python.library.finalizers import finalizers
 from mazurka.runtime.python.library.identities import identities
@@ -363,6 +364,7 @@ class ObservedProgram:
 
 def _forget_ends() -> None:
     """Let nobody wait any more for the ends of objects that earlier runs have made."""
+    forget_tokens()
     forget_lives()
     forget_views()
     forget_files()

@@ -10,12 +10,21 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import sys
+import typing
 from _thread import get_ident
 from collections.abc import Callable, Sequence
 from contextvars import Context
 from enum import Enum
 from itertools import count
-from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType
+from types import (
+    AsyncGeneratorType,
+    CoroutineType,
+    FunctionType,
+    GeneratorType,
+    GenericAlias,
+    ModuleType,
+)
 from typing import Any, Final, TypeAlias
 
 from mazurka.runtime.core.insides import (
@@ -23,6 +32,8 @@ from mazurka.runtime.core.insides import (
     field_of,
     find_in_class,
     module_of,
+    names_in,
+    names_in_class,
     qualified_name,
 )
 from mazurka.runtime.core.moment import now
@@ -144,10 +155,53 @@ def token_of(key: Any) -> Token:
     if kind is tuple:
         parts = tuple(token_of(part) for part in key)
         return None if None in parts else ("tuple", *parts)
+    if kind in _ALIASES and not getattr(key, "__unpacked__", False):
+        named = token_of((key.__origin__, key.__args__))
+        return named and ("alias", kind.__name__, named)
+    if kind in _FUNCTIONS:
+        function = key if kind is FunctionType else key.__wrapped__
+        return _name_lasting(key, function.__module__, getattr(function, "__qualname__", None))
     equality: Any = find_in_class(kind, "__eq__")
     if issubclass(kind, Enum) and equality is object.__eq__:
         return ("enum", module_of(kind), qualified_name(kind), key.name)
+    if issubclass(kind, type) and equality is object.__eq__:
+        return _name_lasting(key, module_of(key), qualified_name(key))
     return None
+
+
+_ALIASES: Final = (GenericAlias, type(typing.Sequence[Any]))
+"""Types such as that of `list[int]`, which are equal if their parts are, in the same order."""
+_FUNCTIONS: Final = (FunctionType, CachedFunction)
+_lasting: dict[Token, Any] = {}
+"""Classes and functions that the run has met as keys, by token."""
+
+
+def _name_lasting(thing: Any, module: object, name: object) -> Token:
+    """Make a token of where a class or a function is found; None unless it is found there."""
+    if type(module) is not str or type(name) is not str:
+        return None
+    token = "lasting", module, name
+    if token not in _lasting and _find_named(module, name) is thing:
+        _lasting[token] = thing
+    return token if _lasting.get(token) is thing else None
+
+
+def _find_named(module: str, name: str) -> Any:
+    """Find what a module has under a name, which may be that of a part of a class."""
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        if type(found) is ModuleType:
+            found = names_in(found).get(part)
+        elif issubclass(type(found), type):
+            found = names_in_class(found).get(part)
+        else:
+            return None
+    return found
+
+
+def forget_tokens() -> None:
+    """Begin a run: a name may mean something else."""
+    _lasting.clear()
 
 
 def keys_of(container: Any, family: Family) -> Keys:

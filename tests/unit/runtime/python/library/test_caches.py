@@ -10,7 +10,7 @@ from observed_programs import find
 from mazurka.runtime.python.library import caches
 
 HEAD = """
-import functools, threading
+import functools, threading, typing
 def together(*calls):
     threads = [threading.Thread(target=call) for call in calls]
     for thread in threads:
@@ -40,7 +40,20 @@ def test_other_keys_have_nothing_in_common(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("'a'", "'a'"), ("1.0", "True"), ("1, also=2", "1, also=2"), ("(1, 'a')", "(1, 'a')")],
+    [("int", "str"), ("list[int]", "dict"), ("list[int]", "list[str]"), ("together", "make")],
+)
+def test_classes_and_functions_are_told_apart(tmp_path: Path, one: str, other: str) -> None:
+    source = f"    together(lambda: make({one}), lambda: make({other}))\n"
+    assert find(tmp_path, HEAD + source).explored.executions == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        *(("'a'", "'a'"), ("1.0", "True"), ("1, also=2", "1, also=2"), ("(1, 'a')", "(1, 'a')")),
+        *(("int", "int"), ("list[int]", "list[int]"), ("typing.List[int]", "typing.List[int]")),
+        *(("int | str", "str | int"), ("typing.Union[int, str]", "typing.Union[str, int]")),
+    ],
 )
 def test_equal_keys_may_both_be_missing(tmp_path: Path, one: str, other: str) -> None:
     body = (
@@ -48,6 +61,33 @@ def test_equal_keys_may_both_be_missing(tmp_path: Path, one: str, other: str) ->
         "return found[0] is found[1]"
     )
     assert outcomes_of(tmp_path, body) == {True, False}
+
+
+def test_a_name_that_means_another_class_is_no_other_key(tmp_path: Path) -> None:
+    """Two classes with one name are two keys of a dictionary."""
+    source = """
+import threading
+class Key: pass
+Other = type("Key", (), {"__module__": __name__})
+table = {Key: 1}
+def program():
+    global Key
+    first, sizes = Key, []
+    def add():
+        table[Other] = 2
+    def look():
+        sizes.append(len(table))
+    Key = Other
+    threads = [threading.Thread(target=each) for each in (add, look)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    del table[Other]
+    Key = first
+    return sizes[0]
+"""
+    assert find(tmp_path, source).outcomes == {1, 2}
 
 
 def test_a_hit_is_counted_for_those_who_ask(tmp_path: Path) -> None:
