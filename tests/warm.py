@@ -11,6 +11,7 @@ import atexit
 import json
 import os
 import select
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -201,8 +202,9 @@ FIXED = ("PYTHONPATH", "PYTHONHASHSEED", "PYTHONWARNINGS")
 @cache
 def _warm(program: str, fixed: tuple[str | None, ...]) -> WarmCommand:
     """Start a process whose copies run a program, once for these values of `FIXED`."""
-    kept = tempfile.TemporaryDirectory(prefix="mazurka-warm-", ignore_cleanup_errors=True)
-    folder = Path(kept.name)
+    # Not a `TemporaryDirectory`: processes that `multiprocessing` forks forget what `atexit` keeps
+    # from Python 3.14 on, and the directory would be removed with the object.
+    folder, process = Path(tempfile.mkdtemp(prefix="mazurka-warm-")), os.getpid()
     (folder / "test_first.py").write_text(EXPLORED)
     (folder / "first.py").write_text(MODEL)
     values = {name: value for name, value in zip(FIXED, fixed, strict=True) if value is not None}
@@ -210,8 +212,9 @@ def _warm(program: str, fixed: tuple[str | None, ...]) -> WarmCommand:
     command = WarmCommand({**environment, **values}, folder, *FIRST[program], program=program)
 
     def end() -> None:
-        command.__exit__()
-        kept.cleanup()
+        if os.getpid() == process:
+            command.__exit__()
+            shutil.rmtree(folder, ignore_errors=True)
 
     atexit.register(end)
     return command
