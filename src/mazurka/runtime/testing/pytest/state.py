@@ -206,6 +206,8 @@ class Directories:
         finally:
             older_files.is_left_alone = None
             del factory.mktemp
+            for left in factory.getbasetemp().glob("process-*"):
+                rmtree(left, ignore_errors=True)
 
     def _owns(self, path: str) -> bool:
         """Tell whether a path lies in one of the directories, which are removed as a whole."""
