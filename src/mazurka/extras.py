@@ -10,6 +10,7 @@ import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from platform import python_version
+from sysconfig import get_config_var
 
 from mazurka.errors import OptionError
 
@@ -34,6 +35,9 @@ class Extra:
     """The newest version of Python for which that package has a wheel; None if there is one for
     all that Mazurka supports."""
 
+    free_threaded: tuple[tuple[int, int], ...] | None = None
+    """The versions of Python for whose free-threaded builds it has a wheel; None for all."""
+
     @property
     def command(self) -> str:
         """The command that installs the extra."""
@@ -42,6 +46,15 @@ class Extra:
     @property
     def has_wheel(self) -> bool:
         """Whether its packages are known to be installable on the running version of Python."""
+        return self.has_wheel_for_version and (
+            not is_free_threaded()
+            or self.free_threaded is None
+            or sys.version_info[:2] in self.free_threaded
+        )
+
+    @property
+    def has_wheel_for_version(self) -> bool:
+        """Whether they are for an ordinary build of the running version."""
         return self.newest is None or sys.version_info[:2] <= self.newest
 
     @property
@@ -53,6 +66,11 @@ class Extra:
         """How to get the extra: the command that installs it, or why there is none."""
         if self.has_wheel:
             return self.command
+        if self.has_wheel_for_version:
+            return (
+                f"{self.package} has no wheel for free-threaded Python {python_version()};"
+                f" with an ordinary build: {self.command}"
+            )
         assert self.newest is not None
         newest = ".".join(map(str, self.newest))
         return (
@@ -66,12 +84,17 @@ class Extra:
             raise MissingExtraError(f"{what}: {self.advice}")
 
 
-MODELS = Extra("models", ("llvmlite", "numba", "numpy"), "numba")
+def is_free_threaded() -> bool:
+    """Return whether the running Python is a build without a global lock."""
+    return bool(get_config_var("Py_GIL_DISABLED"))
+
+
+MODELS = Extra("models", ("llvmlite", "numba", "numpy"), "numba", free_threaded=((3, 14),))
 C = Extra("c", ("clang",), "libclang")
 SYMBOLIC = Extra("symbolic", ("pysat",), "python-sat", newest=(3, 14))
 BDD = Extra("bdd", ("dd",), "dd")
 CUDA = Extra("cuda", ("cuda",), "cuda-bindings")
-RAY = Extra("ray", ("ray",), "ray", newest=(3, 14))
+RAY = Extra("ray", ("ray",), "ray", newest=(3, 14), free_threaded=())
 EXTRAS = (MODELS, C, SYMBOLIC, BDD, CUDA, RAY)
 
 

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
-from mazurka.extras import DISTRIBUTION, EXTRAS, SYMBOLIC, MissingExtraError
+from mazurka import extras
+from mazurka.extras import DISTRIBUTION, EXTRAS, MODELS, SYMBOLIC, C, MissingExtraError
 from mazurka.version import __version__
 
 ROOT = Path(__file__).parents[2]
@@ -86,6 +87,15 @@ def test_a_missing_extra_names_the_command_or_the_version(monkeypatch: pytest.Mo
     monkeypatch.setattr(sys, "version_info", (3, 15, 0))
     with pytest.raises(MissingExtraError, match=r"python-sat has no wheel for Python .* 3\.14 or"):
         SYMBOLIC.require("a solver")
+
+
+def test_a_free_threaded_build_may_have_no_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extras, "is_free_threaded", lambda: True)
+    for minor, has_wheel in ((13, False), (14, True), (15, False)):
+        monkeypatch.setattr(sys, "version_info", (3, minor, 0))
+        assert MODELS.has_wheel is has_wheel
+    assert "numba has no wheel for free-threaded Python" in MODELS.advice
+    assert C.has_wheel
 
 
 def test_the_version_is_the_same_everywhere() -> None:
