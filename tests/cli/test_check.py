@@ -109,7 +109,7 @@ def test_people_see_the_verdict_first(mazurka, model):
         (("check", "holds.py", "--trace", "no/where.json"), "no such directory"),
         (("check", "holds.py", "--trace", "."), "is a directory"),
         (("check",), "FILE"),
-        (("chek", "holds.py"), "Did you mean 'check'? --help shows"),
+        (("compar", "holds.py"), "Did you mean 'compare'? --help shows"),
         (("holds.py", "-D", "N=2"), "did you mean `mazurka check holds.py -D N=2`?"),
         (("five.py",), "'five.py' is not a command; did you mean `mazurka check five.py`?"),
         (("test_five.py",), "did you mean `mazurka test test_five.py`?"),

@@ -50,7 +50,7 @@ class Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rows = [
-            (each.make_metavar(ctx), each.meaning + "  [required]")
+            (each.human_readable_name, each.meaning + "  [required]")
             for each in self.params
             if isinstance(each, PositionalArgument)
         ]
