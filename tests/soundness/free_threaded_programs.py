@@ -88,6 +88,14 @@ def unpacks(values: Any, size: int) -> bool:
     return len({first, *others}) == size
 
 
+def texts(size: int) -> list[bytes]:
+    return [b"%d;" % number for number in range(size)]
+
+
+def joins(values: Any, size: int) -> bool:
+    return len(set(b"".join(values).split(b";"))) == size + 1
+
+
 def makes_set_by_star(values: Any, size: int) -> bool:
     return len({*values}) == size
 
@@ -112,6 +120,7 @@ LISTS: dict[str, Program] = {
     "q.extend(l)": Program(numbers, fills_deque, reverse),
     "a, *b = l": Program(numbers, unpacks, reverse),
     "math.fsum(l)": Program(numbers, lambda v, n: math.fsum(v) == n * (n - 1) // 2, reverse),
+    "b''.join(l)": Program(texts, joins, reverse),
     "math.prod(l)": Program(zero_at_end, lambda v, n: math.prod(v) == 0, reverse),
     "operator.contains(l, x)": Program(numbers, lambda v, n: operator.contains(v, n - 1), reverse),
     "operator.indexOf(l, x)": Program(numbers, finds_index_of, reverse),

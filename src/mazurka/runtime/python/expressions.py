@@ -51,7 +51,12 @@ from mazurka.runtime.python.opaque import (
     parts_of_operands,
 )
 from mazurka.runtime.python.reentry import perform_in_turns
-from mazurka.runtime.python.traversals import gather_in_steps, searches_in_steps
+from mazurka.runtime.python.traversals import (
+    gather_in_steps,
+    note_operator,
+    note_steps,
+    searches_in_steps,
+)
 from mazurka.runtime.python.variables import Target, write_attribute
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import learned
@@ -291,6 +296,7 @@ def _operate_on(
     """Perform an operator, which may read containers and attributes, or hide in C what it reads."""
     if session.current.ident != get_ident():
         return function(*operands)
+    note_operator(operands, site)
     more = _parts_by_c(operands, sign)
     left, right = operands
     if sign == "Mod" and issubclass(type(left), (str, bytes)) and finds_items(right):
@@ -451,6 +457,7 @@ def format_value(value: Any, site: int) -> Any:
         read_classes((value,), site)
     if type(value) in FIXED or (family(value) is None and not is_read_inside(value)):
         return value
+    note_steps(format, (value,), site)
     more = asked_parts(format, (value,))
     return perform_deep((value,), site, callbacks.itself, value, more=more)
 
@@ -490,6 +497,7 @@ def match_pattern(value: Any, attributes: tuple[str, ...], by_position: bool, si
         places = getattr(type(thing), "__match_args__", ()) if by_position else ()
         return (*attributes, *places)
 
+    note_steps(match_pattern, (value,), site)
     return perform_deep((value,), site, callbacks.itself, value, attributes=asked)
 
 

@@ -574,6 +574,8 @@ def _join_buffers(function: Any, site: int, values: Any, /) -> Any:
     """`b"".join(values)`: buffers are read when all of them are there."""
     if not are_at_hand(values):
         values = read(list, site, values)
+    if session.current.free_threaded:
+        (values,) = gather_in_steps(function, (values,), catalogue.ALL, site)
     return perform_deep((values,), site, function, values)
 
 

@@ -23,7 +23,7 @@ import array
 import heapq
 import itertools
 import operator
-from _thread import get_ident
+from collections import deque
 from collections.abc import Sequence
 from enum import Enum, auto
 from types import BuiltinMethodType
@@ -32,7 +32,7 @@ from typing import Any, Final, NamedTuple
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.catalogue import NONE
-from mazurka.runtime.python.containers import family, part_of
+from mazurka.runtime.python.containers import family
 from mazurka.runtime.python.elements import come_one_by_one
 from mazurka.runtime.python.iteration import loops
 from mazurka.runtime.sharing.accesses import How
@@ -253,20 +253,18 @@ _SAME_KIND: Final = frozenset({set, bytearray, array.array})
 
 def unpack(value: Any, site: int) -> Any:
     """Read a value before it is passed on by `*`: `[*value]`, `f(*value)`."""
-    return unpack_to_targets(value, site) if traverses(list, value) else loops.unpack(value, site)
+    at_once = not traverses(list, value)
+    return loops.unpack_at_once(value, site) if at_once else loops.unpack(value, site)
 
 
 def unpack_into_set(value: Any, site: int) -> Any:
     """Read a value before it is passed on by `*` to a set: `{*value}`."""
-    return unpack_to_targets(value, site) if traverses(set, value) else loops.unpack(value, site)
+    at_once = not traverses(set, value)
+    return loops.unpack_at_once(value, site) if at_once else loops.unpack(value, site)
 
 
 def unpack_to_targets(value: Any, site: int) -> Any:
     """Read a value before the interpreter takes it apart: `a, b = value`."""
-    if session.current.free_threaded and session.current.ident == get_ident():
-        part = part_of(value, How.READ_ALL)
-        if part is not None and part[1] is not None:
-            return loops.iterate(value, 0, site)
     return loops.unpack(value, site)
 
 
@@ -298,6 +296,19 @@ def note_steps(function: Any, values: Sequence[Any], site: int, sources: slice =
         return
     if found:
         _note(getattr(function, "__qualname__", None) or type(function).__name__)
+
+
+_VIEWS: Final = frozenset({_KEYS, _VALUES, _ITEMS})
+
+
+def note_operator(operands: tuple[Any, Any], site: int) -> None:
+    """Name an operator that reads a container in steps: one with neither lock nor row."""
+    for value in operands:
+        if type(value) in _VIEWS or family(value) in _COMPARED_IN_STEPS:
+            note_steps(type(value), (value,), site)
+
+
+_COMPARED_IN_STEPS: Final = frozenset({bytearray, array.array, deque})
 
 
 def note_unlocked(container: Any, name: str, site: int) -> None:

@@ -9,6 +9,7 @@ import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.soundness.free_threaded_programs import DIFFERENT, SAME, Program
@@ -102,9 +103,44 @@ def see_deletion() -> None:
     run_both(lambda: values.__delitem__(0), lambda: values[0])
 
 
+def compare_bytes() -> None:
+    data = bytearray(b"ab")
+    run_both(lambda: data == b"ba", data.reverse)
+
+
+def match_rows() -> None:
+    row = [1, 2]
+
+    def match() -> None:
+        match row:
+            case [1, 2]:
+                pass
+
+    run_both(match, lambda: row.append(3))
+
+
+def unpack_nested() -> None:
+    row: list[Any] = [1, [2, 3]]
+
+    def unpack() -> None:
+        first, (second, third) = row
+        assert (first, third) == (1, 3)
+        assert second in (2, 5)
+
+    run_both(unpack, lambda: row[1].__setitem__(0, 5))
+
+
+def write_deque() -> None:
+    items = deque([1, 2])
+    run_both(lambda: str(items) + f"{items}", lambda: items.append(3))
+
+
 @pytest.mark.parametrize(
     "scenario",
-    [see_insertion, see_update, write_unknown, read_nested, share_iterator, see_deletion],
+    [
+        *(see_insertion, see_update, write_unknown, read_nested, share_iterator, see_deletion),
+        *(compare_bytes, match_rows, write_deque, unpack_nested),
+    ],
 )
 def test_steps_that_are_not_explored_are_named(scenario: Callable[[], None]) -> None:
     assert mazurka.explore(scenario, semantics="gil").verdict == "holds"
@@ -136,6 +172,15 @@ def insert_under_a_lock() -> None:
     assert values == [1, 0]
 
 
+def unpack_rows() -> None:
+    rows = [[1, 2], [3, 4]]
+
+    def add_up() -> int:
+        return sum(first * second for first, second in rows)
+
+    run_both(add_up, lambda: rows[0].__setitem__(0, 5))
+
+
 def share_counter() -> None:
     numbers = itertools.count()
     seen: list[int] = []
@@ -161,7 +206,10 @@ def write_with_object_as_key() -> None:
 
 @pytest.mark.parametrize(
     "scenario",
-    [see_lengths, insert_both, insert_under_a_lock, share_counter, write_with_object_as_key],
+    [
+        *(see_lengths, insert_both, insert_under_a_lock, share_counter, write_with_object_as_key),
+        unpack_rows,
+    ],
 )
 def test_a_change_whose_states_are_not_seen_is_one_step(scenario: Callable[[], None]) -> None:
     assert mazurka.explore(scenario, semantics="free-threaded").verdict == "holds"

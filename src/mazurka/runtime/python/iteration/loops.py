@@ -19,7 +19,7 @@ from _thread import get_ident
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from sys import getrefcount
-from types import FrameType, FunctionType
+from types import FrameType, FunctionType, GeneratorType
 from typing import Any, Final, NamedTuple
 
 from mazurka.runtime.core.frame_variables import read_variables
@@ -147,7 +147,18 @@ def take_items(value: Any, site: int) -> Iterator[tuple[Any, Any]]:
 
 
 def unpack(value: Any, site: int) -> Any:
-    """Read a value before C code takes it apart: `a, b = value`, `f(*value)`."""
+    """Read a value before C code takes it apart: `a, b = value`.
+
+    Without a global lock it reads one element after the other."""
+    if session.current.free_threaded and session.current.ident == get_ident():
+        part = part_of(value, _READ_ALL)
+        if part is not None and part[1] is not None:
+            return iterate(value, 0, site)
+    return unpack_at_once(value, site)
+
+
+def unpack_at_once(value: Any, site: int) -> Any:
+    """Read a value before C code passes it on: `f(*value)`."""
     if family(value) is not None:
         return in_order(read_whole(value, site))
     if type(value) in PLAIN or getrefcount(value) <= LONE:
@@ -166,6 +177,8 @@ def read_nested(value: Any, site: int) -> Any:
     """Read what is in a value that has been read, before C code takes that apart, too."""
     if type(value) is tuple and SIMPLE.issuperset(map(type, value)):
         return value
+    if session.current.free_threaded and type(value) is GeneratorType:
+        value = list(value)
     return perform_deep((value,), site, itself, value)
 
 
@@ -192,7 +205,7 @@ class LateArguments:
         self._site = site
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(unpack(self.given, self._site))
+        return iter(unpack_at_once(self.given, self._site))
 
 
 def unpack_names_later(value: Any, site: int) -> Any:
