@@ -204,7 +204,7 @@ def operate_unseen(thing: Any, site: int, function: Callable[..., Any], *argumen
         (attributes, "_is_kept_by_c", never, KEPT_BY_C),
         (attributes, "space_of_store", nothing, CLASS_SHOWN),
         (variables, "_COMPUTING", (setattr, delattr, object.__setattr__), STORED),
-        (loops, "unpack", first, STARRED),
+        (loops, "unpack_at_once", first, STARRED),
         (expressions, "is_done_by_c", never, OPERATORS),
         (expressions, "operate", operate_unseen, OPERATORS),
         (deep, "_keeps_attributes", never, NAMESPACE),
