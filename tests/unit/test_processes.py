@@ -27,6 +27,7 @@ HOLDERS = frozenset({"sys", "asyncio", "concurrent", "futures"})
 FORKS = frozenset(
     {
         "runtime/exploring/isolated.py",
+        "runtime/exploring/plain_run.py",
         "runtime/exploring/workers/parallel.py",
         "runtime/exploring/workers/process.py",
         "runtime/exploring/workers/table.py",
