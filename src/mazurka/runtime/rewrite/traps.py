@@ -35,6 +35,7 @@ from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import is_rewritten
 from mazurka.runtime.python.library.call_stack import frame_above
 from mazurka.runtime.rewrite.live_functions import Group, Live, live_functions
+from mazurka.runtime.sharing.monitoring import unobserved
 
 _VARIABLE: Final = 0x04
 _KEYWORDS: Final = 0x08
@@ -79,13 +80,14 @@ class Trap:
     cycle between this object and its code, which the garbage collector does not see.
     """
 
-    __slots__ = ("code", "function", "instructions", "twin")
+    __slots__ = ("code", "function", "instructions", "is_audit_hook", "twin")
 
     def __init__(self, live: Live, function: FunctionType) -> None:
         self.function = live
         self.code = code = function.__code__
         """The code of the function."""
         self.twin: FunctionType | None = None
+        self.is_audit_hook = False
         cells = _make_cells(code)
         self.instructions: CodeType | None = code.replace(
             co_code=cells + _STUB.co_code,
@@ -101,17 +103,28 @@ class Trap:
 
     def __call__(self) -> Any:
         """Go on with the call of the function, in rewritten code if the thread is under control."""
-        frame = sys._getframe(1)
-        positional, named = _arguments(frame, self.code)
-        function = self.function()
-        assert function is not None  # it is being called
-        if session.current.ident != get_ident():
-            return self._original(function)(*positional, **named)
-        if function.__code__ is self.instructions:
-            present.meet(function)
-        if function.__code__ is self.instructions:  # nobody has made anything of it
-            return self._original(function)(*positional, **named)
-        return function(*positional, **named)
+        thread = get_ident()
+        if (thread, self) in _beginning:  # called because of what stands below
+            self.is_audit_hook = True
+            return None
+        _beginning.add((thread, self))
+        try:
+            positional, named = _arguments(sys._getframe(1), self.code)
+            function = self.function()
+            assert function is not None  # it is being called
+            if self.is_audit_hook:
+                unobserved.note_code(self.code.co_qualname, "an audit hook")
+            target = function
+            if self.is_audit_hook or session.current.ident != thread:
+                target = self._original(function)
+        finally:
+            _beginning.discard((thread, self))
+        if target is function:
+            if function.__code__ is self.instructions:
+                present.meet(function)
+            if function.__code__ is self.instructions:  # nobody has made anything of it
+                target = self._original(function)
+        return target(*positional, **named)
 
     def _original(self, function: FunctionType) -> FunctionType:
         """The function with its own code; defaults are among the arguments already."""
@@ -122,6 +135,11 @@ class Trap:
             present.has_twin.append(self)
         return self.twin
 
+
+_beginning: Final[set[tuple[int, Trap]]] = set()
+"""Threads, each with a trap that finds out what it stands for.  Only audit hooks are called
+meanwhile: to ask for a frame and to make a function are events of which the interpreter tells them.
+"""
 
 _ASKED: Final = "_getframe"
 _ANSWERED: Final = "_mazurka_getframe"

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import gc
 import inspect
+import subprocess
+import sys
 import weakref
 from _thread import get_ident
 from collections.abc import Callable
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 import pytest
+from tests.limits import ENOUGH
 
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.rewrite.live_functions import live_functions
@@ -148,3 +152,40 @@ def test_parts_of_a_namespace_are_those_of_the_moment() -> None:
     assert trapped_in(names, one, two, space["three"]) == [False, True, False]
     exec("def one(): pass", space)
     assert trapped_in(names, one, two, space["three"], space["one"]) == [False, True, False, True]
+
+
+HOOKED = """
+import sys, threading
+sys.path.insert(0, sys.argv[1])
+import package_with_hook
+import mazurka
+
+def test():
+    thread = threading.Thread(target=lambda: eval("1"))
+    thread.start()
+    thread.join()
+
+result = mazurka.explore(test, preemptions=1)
+print(result.verdict, *result.not_observed)
+"""
+
+
+def test_an_audit_hook_is_not_called_because_of_its_trap(tmp_path: Path) -> None:
+    """It cannot be removed, so it is set in another process."""
+    package, project = tmp_path / "package", tmp_path / "project"
+    package.mkdir()
+    project.mkdir()
+    (package / "package_with_hook.py").write_text(
+        "import sys\ndef hook(event, given):\n    pass\nsys.addaudithook(hook)\n"
+    )
+    (project / "pyproject.toml").touch()
+    (project / "hooked.py").write_text(HOOKED)
+    done = subprocess.run(
+        [sys.executable, "hooked.py", str(package)],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        timeout=ENOUGH,
+        check=False,
+    )
+    assert done.stdout == "inconclusive hook (an audit hook)\n", done.stderr
