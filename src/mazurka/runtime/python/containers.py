@@ -174,16 +174,21 @@ _ALIASES: Final = (GenericAlias, type(typing.Sequence[Any]))
 _FUNCTIONS: Final = (FunctionType, CachedFunction)
 _lasting: dict[Token, Any] = {}
 """Classes and functions that the run has met as keys, by token."""
+_tokens: dict[int, Token] = {}
+"""Their tokens, by identity."""
 
 
 def _name_lasting(thing: Any, module: object, name: object) -> Token:
     """Make a token of where a class or a function is found; None unless it is found there."""
+    if id(thing) in _tokens:  # the run may have given it another name since
+        return _tokens[id(thing)]
     if type(module) is not str or type(name) is not str:
         return None
     token = "lasting", module, name
-    if token not in _lasting and _find_named(module, name) is thing:
-        _lasting[token] = thing
-    return token if _lasting.get(token) is thing else None
+    if token in _lasting or _find_named(module, name) is not thing:
+        return None
+    _lasting[token], _tokens[id(thing)] = thing, token
+    return token
 
 
 def _find_named(module: str, name: str) -> Any:
@@ -202,6 +207,7 @@ def _find_named(module: str, name: str) -> Any:
 def forget_tokens() -> None:
     """Begin a run: a name may mean something else."""
     _lasting.clear()
+    _tokens.clear()
 
 
 def keys_of(container: Any, family: Family) -> Keys:

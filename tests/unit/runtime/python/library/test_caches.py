@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from observed_programs import find
 
+from mazurka.runtime.python.containers import forget_tokens, token_of
 from mazurka.runtime.python.library import caches
 
 HEAD = """
@@ -125,3 +126,19 @@ def test_the_order_of_uses_counts_where_something_is_dropped(
     assert outcomes_of(tmp_path, DROPPED) == {True, False}
     monkeypatch.setattr(caches, "_notice_dropping", lambda function: None)
     assert len(outcomes_of(tmp_path, DROPPED)) == 1
+
+
+class Renamed:
+    pass
+
+
+def test_a_class_with_another_name_is_the_same_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "Other", Renamed)
+    try:
+        first = token_of(Renamed)
+        Renamed.__qualname__ = "Other"
+        assert first is not None
+        assert token_of(Renamed) == first
+    finally:
+        Renamed.__qualname__ = "Renamed"
+        forget_tokens()
