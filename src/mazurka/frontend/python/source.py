@@ -32,8 +32,9 @@ def parse(source: str, file: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            unfolded = _Unfolded().visit(ast.parse(source, filename=file))
+            compile(unfolded, file, "exec", dont_inherit=True)  # finds a `break` outside a loop
             module = ast.parse(source, filename=file)
-            compile(module, file, "exec", dont_inherit=True)  # finds a `break` outside a loop
     except SyntaxError as error:
         message = f"not valid Python: {error.msg}"
         line, column = error.lineno or 1, error.offset or None
@@ -48,6 +49,18 @@ def parse(source: str, file: str) -> ast.Module:
     _LiteralArithmetic().visit(module)
     _check_numbers(module, file)
     return module
+
+
+class _Unfolded(ast.NodeTransformer):
+    """Makes a module that compiles without arithmetic on literals: of a long sum of strings, the
+    compiler would keep all partial sums."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        parts = [self.visit(node.left), self.visit(node.right)]
+        return ast.copy_location(ast.List(parts, ast.Load()), node)
+
+    def visit_MatchValue(self, node: ast.MatchValue) -> ast.MatchValue:
+        return node
 
 
 def _count_characters(module: ast.Module, source: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mazurka import check
-from mazurka.errors import UnsupportedError
+from mazurka.errors import MazurkaError, UnsupportedError
 
 pytest.importorskip("clang")
 
@@ -58,6 +58,31 @@ def test_a_preprocessed_file_includes_none(line: str, tmp_path: Path) -> None:
     path.write_text(f"int x;\n{line}\nint main(void) {{ return 0; }}\n", encoding="utf-8")
     with pytest.raises(UnsupportedError, match=r"m\.i:2: .*includes"):
         check(str(path))
+
+
+@pytest.mark.parametrize("suffix", [".c", ".i"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        '\u0085#include "part.h"',
+        '\u3000#include "part.h"',
+        '/* */ #include "part.h"',
+        '#inc\\\nlude "part.h"',
+        '\f%:include "part.h"',
+    ],
+)
+def test_the_parser_includes_no_file_by_itself(line: str, suffix: str, tmp_path: Path) -> None:
+    """The parser takes more characters for white space than gcc, and read the file: an internal
+    error, since lines were looked for in the wrong text."""
+    part, path = tmp_path / "part.h", tmp_path / f"m{suffix}"
+    part.write_text("\n" * 50 + "int found(void);\n", encoding="utf-8")
+    line = line.replace("part.h", str(part))
+    path.write_text(f"int x;\n{line}\nint main(void) {{ return x; }}\n", encoding="utf-8")
+    if suffix == ".c" and line.isascii():
+        assert check(str(path)).verdict == "holds"
+    else:
+        with pytest.raises(MazurkaError, match=r"m\.[ci]:[23]\b.* includes? "):
+            check(str(path))
 
 
 CALLS = (

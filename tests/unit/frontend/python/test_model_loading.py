@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from mazurka.frontend.kit import builder
 from mazurka.frontend.python import load_model
 from mazurka.frontend.python.elaboration import elaborate
 from mazurka.frontend.python.lowering import CALLS
+from mazurka.frontend.python.source import parse
 from mazurka.ir.passes.validate import validate
 from mazurka.ir.program import FIRST_LOCATION, IDLE, Kind, Mode, Role
 
@@ -166,3 +168,28 @@ def test_a_list_of_thread_objects_may_be_called_threads() -> None:
         """
     )
     assert findings.fine
+
+
+def test_a_long_sum_of_strings_takes_little_memory() -> None:
+    """Python's compiler works out sums of literals and keeps every partial sum."""
+    source = " + ".join(["'" + "a" * 20_000 + "'"] * 150)
+    tracemalloc.start()
+    try:
+        parse(source, "m.py")
+        assert tracemalloc.get_traced_memory()[1] < 10 * len(source)
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("break", "'break' outside loop"),
+        ("x = 1 + (yield)", "'yield' outside function"),
+        ("x = 2 * (lambda a, a: a)", "duplicate argument"),
+        ("match 1 + 1:\n    case 1 + 2j: pass\n    case x: pass\n    case y: pass", "unreachable"),
+    ],
+)
+def test_errors_of_the_compiler_are_found(source: str, message: str) -> None:
+    with pytest.raises(MazurkaError, match=f"not valid Python: .*{message}"):
+        parse(source, "m.py")

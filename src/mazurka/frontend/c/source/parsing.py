@@ -191,11 +191,23 @@ class UnitReader:
             self.data, self.places = text.encode(), PlaceMap(path, text, preprocessed)
             self.unit.sources = self.places.sources
             self.parsed = parse_again(text)
+        self._refuse_included()
         self._refuse_errors()
         self._refuse_pragmas(text)
         with self.located():
             self.selected = find_selected(self.data, parse_again, self.evaluate)
             self._read_unit()
+
+    def _refuse_included(self) -> None:
+        """Refuse directives that the preprocessor leaves alone, but the parser obeys: it takes more
+        characters for white space than a preprocessor does."""
+        for each in self.parsed.get_includes():
+            place = self.places.span(each.location.line, each.location.column, 0, 0)
+            raise UnsupportedError.at(
+                place,
+                "this line includes a file only for the parser, not for the preprocessor; begin it"
+                " with `#` and give the .c file",
+            )
 
     def _refuse_errors(self) -> None:
         for each in self.parsed.diagnostics:

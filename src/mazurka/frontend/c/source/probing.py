@@ -6,7 +6,8 @@ can be interrupted.  So a text that may need much of either is read in another p
 the limits of time and memory; what is read there without a crash can be read here.
 
 Most texts need no such process.  A text is *plain* if it is short, no initializer names a high
-index, and nothing in it can be nested deeply.  The nesting is bounded from above: each level needs
+index, no directive stands behind something else on its line or goes on in the next one, since it
+may name a file without end, and nothing in it can be nested deeply.  The nesting is bounded from above: each level needs
 a token of its own, so the tokens count that stand before a place in the statements around it.
 """
 
@@ -42,6 +43,8 @@ _LOW_DESIGNATOR = re.compile(
     r"(?:\s*(?:\[\s*\d{1,5}\s*(?:\.\.\.\s*\d{1,5}\s*)?\]|\.\s*[A-Za-z_]\w*))+\s*="
 )
 _PAIRS = {")": "(", "]": "[", "}": "{"}
+_ODD_DIRECTIVE = re.compile(r"[ \t]*\#[^\n\r]*\\\Z|\#\Z")
+"""A directive that goes on in the next line, and the sign of one that does not begin its line."""
 
 
 def is_plain(text: str) -> bool:
@@ -49,6 +52,8 @@ def is_plain(text: str) -> bool:
     return (
         len(text) <= MOST_PLAIN_CHARACTERS
         and all(_LOW_DESIGNATOR.match(text, each.end()) for each in _DESIGNATOR.finditer(text))
+        and "%:" not in text
+        and not any(_ODD_DIRECTIVE.match(each[0]) for each in _TOKEN.finditer(text))
         and find_deepest(text)[0] <= MOST_PLAIN_TOKENS
     )
 
