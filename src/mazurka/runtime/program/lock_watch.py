@@ -173,7 +173,10 @@ def main(watched: str, dump: str, advice: str) -> None:
     """Read beats from standard input until it is closed; end the process if they stop."""
     if os.fork():
         os._exit(0)
-    missing, watched_process = MissingBeats(), WatchedProcess(int(watched))
+    try:
+        missing, watched_process = MissingBeats(), WatchedProcess(int(watched))
+    except ProcessLookupError:
+        return  # it has ended already
     while not watched_process.has_ended():
         if not select.select([0], [], [], missing.patience / LOOKS)[0]:
             if missing.look():
