@@ -207,6 +207,19 @@ def test_limits_end_in_status_3_with_statistics(mazurka, model, option, values, 
     assert option in shown.out
 
 
+@pytest.mark.parametrize("form", ["json", "dot", "aiger"])
+def test_an_export_has_limits(mazurka, model, form):
+    """A model that takes long to read could be stopped by Ctrl-C alone."""
+    words = ("export", model("large"), "--format", form, "--limit-time")
+    answer = mazurka(*words, "1e-9")
+    assert (answer.status, answer.out) == (3, "")
+    assert "the time limit was reached" in answer.err
+    for wrong in ("-1", "nan", "1e30"):
+        answer = mazurka(*words, wrong)
+        assert answer.status == 2
+        assert "--limit-time" in answer.err
+
+
 def test_an_error_of_ours_asks_for_a_report(mazurka, model, monkeypatch):
     monkeypatch.setattr("mazurka.report.trace.examine_standstill", lambda interpreter, state: None)
     answer = mazurka("check", model("deadlock"))

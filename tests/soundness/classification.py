@@ -27,14 +27,14 @@ class Use:
     """The locks that the thread holds before or after the step."""
 
 
-def uses_of_cells(program: Program, states: Iterable[State]) -> dict[str, set[Use]]:
-    """All accesses to shared data cells, by name; what a thread does while it is alone is free.
+def uses_of_cells(program: Program, states: Iterable[State]) -> dict[int, set[Use]]:
+    """All accesses to shared data cells, by address; what a thread does while it is alone is free.
 
     Looking counts: a thread that waits has read what it waits for.  An atomic section that cannot
     be finished has not happened: what it touches before it takes its lock does not count.
     """
     interpreter = share_interpreter(program)
-    found: dict[str, set[Use]] = defaultdict(set)
+    found: dict[int, set[Use]] = defaultdict(set)
     for state in states:
         for _, step in interpreter.steps(state):
             if not step.happened and _begins_section(program, state, step.thread):
@@ -43,7 +43,7 @@ def uses_of_cells(program: Program, states: Iterable[State]) -> dict[str, set[Us
                 cell = program.cells[address]
                 if cell.owner is None and cell.can_race and not _alone(program, state, step.thread):
                     write = step.happened and address in step.footprint_writes
-                    found[cell.name].add(Use(step.thread, write, _held(program, state, step)))
+                    found[address].add(Use(step.thread, write, _held(program, state, step)))
     return found
 
 
@@ -71,10 +71,10 @@ def _held(program: Program, state: State, step: Step) -> frozenset[str]:
     )
 
 
-def wrong_class(uses: dict[str, set[Use]], classification: Iterable[CellClass]) -> str | None:
+def wrong_class(uses: dict[int, set[Use]], classification: Iterable[CellClass]) -> str | None:
     """The first class that some access contradicts."""
     for given in classification:
-        seen = uses.get(given.cell, set())
+        seen = uses.get(given.address, set())
         shared = len({use.thread for use in seen}) > 1
         wrong = False
         match given.kind:

@@ -143,7 +143,7 @@ class Oracle:
     whole: StateSpace
 
     @cached_property
-    def uses(self) -> dict[str, set[Use]]:
+    def uses(self) -> dict[int, set[Use]]:
         return uses_of_cells(self.program, self.whole.states)
 
     @cached_property

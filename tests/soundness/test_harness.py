@@ -107,8 +107,11 @@ def careless_about(kind: str, lock: str | None = None) -> Search:
     """A search that puts every cell into the same class."""
 
     def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
-        shared = [cell for cell in program.cells[1:] if cell.owner is None and cell.can_race]
-        classes = tuple(CellClass(cell.name, kind, lock) for cell in shared)
+        classes = tuple(
+            CellClass(cell.name, kind, lock, address=address)
+            for address, cell in enumerate(program.cells)
+            if address and cell.owner is None and cell.can_race
+        )
         return replace(FULL.run(program, options, observer), classification=classes)
 
     return run

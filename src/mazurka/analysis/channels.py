@@ -431,11 +431,11 @@ class Channels:
 
     def _find_required(self, number: int, edge: Edge) -> dict[int, int]:
         """Find the values that the guard of an edge requires of cells of the thread's own."""
-        found: dict[int, int] = {}
+        found, cells = dict[int, int](), self.program.cells
         for part in conjuncts(edge.guard):
             match part:
                 case Binary("eq", Load(Const(cell)), Const(value)):
-                    if self.program.cells[cell].owner == number:
+                    if 0 < cell < len(cells) and cells[cell].owner == number:
                         found[cell] = value
         return found
 

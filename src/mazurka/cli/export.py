@@ -71,6 +71,8 @@ def export(
         bool,
         args.option("--fair", "With --ltl: no thread that could always move is passed over."),
     ] = False,
+    limit_time: args.LimitTime = None,
+    limit_memory: args.LimitMemory = None,
 ) -> int:
     """Write the program that Mazurka checks.
 
@@ -80,11 +82,13 @@ def export(
     """
 
     def action() -> int:
-        from mazurka.checking import load_program
+        from mazurka import checking
         from mazurka.circuit_files import FORMAT as CIRCUIT_MARK
+        from mazurka.deadline import command_start, interruptible, refuse_long, time_limit
         from mazurka.ir.program import DeclaredFormula
         from mazurka.ir.serialize import FORMAT
         from mazurka.report.outputs import require_writable, write
+        from mazurka.search.options import require_positive
         from mazurka.search.reading import Reading
         from mazurka.temporal import NOWHERE
 
@@ -113,16 +117,23 @@ def export(
             require_writable(output, "--output", mark=mark, reads=file)
         elif form == "aiger" and not ascii_form and sys.stdout.isatty():
             raise OptionError("a binary file is not for terminals: add -o FILE, or --ascii")
+        seconds, most = args.seconds(limit_time), args.megabytes(limit_memory)
+        require_positive("--limit-time", seconds)
+        refuse_long("--limit-time", seconds)
         text: str | bytes
-        if form == "aiger":
+        with (
+            time_limit(seconds, since=command_start()),
+            checking.limit_memory(most),
+            interruptible(),
+        ):
             request = request_circuit(interleaving, asked, unrolling)
-            if ltl is None:
+            if form != "aiger":
+                text = render(checking.load_program(file, reading), form)
+            elif ltl is None:
                 text = render_circuit(file, reading, request, as_text=ascii_form)
             else:
                 formula = DeclaredFormula(ltl, fair, NOWHERE)
                 text = render_runs(file, reading, formula, request, as_text=ascii_form)
-        else:
-            text = render(load_program(file, reading), form)
         if output is not None:
             write(output, text)
         elif isinstance(text, bytes):

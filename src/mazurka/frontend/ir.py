@@ -1,7 +1,10 @@
 """Programs that `mazurka export` has written, as JSON; they are checked exactly as they stand.
 
-A file may list the values of a cell (`Cell.points`), on which packed states rely.  Nobody knows
-who has written it, so the list is a claim: it counts if the range analysis proves it once more.
+An address that is no cell becomes null, which fails alike: searches append cells of their own,
+which it would name.
+
+A file may list the values of a cell (`Cell.points`), on which packed states rely.  Nobody knows who
+has written it, so the list is a claim: it counts if the range analysis proves it once more.
 """
 
 from __future__ import annotations
@@ -11,7 +14,10 @@ from dataclasses import replace
 from mazurka.deadline import TimeLimitError
 from mazurka.errors import MazurkaError
 from mazurka.frontend.registry import Frontend
-from mazurka.ir.program import Program
+from mazurka.ir.expressions import ZERO, Binary, Conditional, Const, Expr, Load, rebuild
+from mazurka.ir.program import Assign, Check, Edge, Operation, Program
+from mazurka.ir.values.evaluation import evaluate
+from mazurka.ir.values.footprints import Footprints
 from mazurka.search.reading import FOR_C, Reading
 
 _SETTLED = "--max-threads and --max-depth were settled when the program was exported"
@@ -31,7 +37,7 @@ def _load(path: str, reading: Reading) -> Program:
     from mazurka.ir.serialize import load_json
 
     reading.refuse(REFUSED)
-    program = load_json(path)
+    program = _without_stray_addresses(load_json(path))
     try:
         if any(cell.inferred for cell in program.cells):
             return prepare(_without_values(program))
@@ -41,6 +47,39 @@ def _load(path: str, reading: Reading) -> Program:
         if error.file is not None or isinstance(error, TimeLimitError):
             raise
         raise MazurkaError(error.message, file=path) from error
+
+
+def _without_stray_addresses(program: Program) -> Program:
+    footprints, last = Footprints(program), len(program.cells) - 1
+
+    def place(address: Expr, choices: int) -> Expr:
+        values = evaluate(address, footprints.lookup, choices)
+        if values.low >= 0 and values.high <= last:
+            return address
+        if isinstance(address, Const):
+            return ZERO
+        return Conditional(Binary("le", address, Const(last)), address, ZERO)
+
+    def follow(expr: Expr, choices: int) -> Expr:
+        found = rebuild(expr, lambda part: follow(part, choices))
+        return Load(place(found.address, choices)) if isinstance(found, Load) else found
+
+    def change(edge: Edge) -> Edge:
+        operations: list[Operation] = []
+        for each in edge.operations:
+            if isinstance(each, Check):
+                operations.append(replace(each, condition=follow(each.condition, edge.choices)))
+            else:
+                address = place(follow(each.address, edge.choices), edge.choices)
+                operations.append(Assign(address, follow(each.value, edge.choices)))
+        guard = None if edge.guard is None else follow(edge.guard, edge.choices)
+        return replace(edge, guard=guard, operations=tuple(operations))
+
+    threads = (
+        replace(each, edges=tuple(change(edge) for edge in each.edges)) for each in program.threads
+    )
+    text = None if program.text is None else _without_stray_addresses(program.text)
+    return replace(program, threads=tuple(threads), text=text)
 
 
 def _without_values(program: Program) -> Program:

@@ -112,6 +112,8 @@ class CellClass:
     """What protects it: the names of the locks held at every access."""
     round: int = 1
     """The round of the search from which on it had this class."""
+    address: int = 0
+    """Which cell of the program it is: variables of different calls have the same name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,7 +165,7 @@ def choose_action(rng: Random, name: str, *more: str) -> tuple[str, ...]:
         return ("agree", name, rng.choice(("merge", "raw")), str(rng.randrange(1000)))
     if chance < 0.84:
         form = rng.choice((("json",), ("dot",), ("aiger", "--ascii")))
-        return ("mazurka", "export", name, "--format", *form, *more)
+        return ("mazurka", "export", name, "--format", *form, *LIMITS, *more)
     switches = [word for each in rng.sample(SWITCHES, rng.choice((0, 1, 2))) for word in each]
     strategy = () if "bfs" in switches else ("--strategy", rng.choice(STRATEGIES))
     return ("mazurka", "check", name, *LIMITS, *strategy, *switches, *more)

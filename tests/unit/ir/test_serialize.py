@@ -197,3 +197,44 @@ def test_listed_values_of_a_file_are_a_claim(claim, tmp_path):
     data["cells"][number]["points"] = [0, 5, 7]
     exported.write_text(json.dumps(data), encoding="utf-8")
     assert load_program(str(exported), Reading()).cells[number].points == (0, 5, 7)
+
+
+@pytest.mark.parametrize("strategy", ["full", "dpor", "cartesian", "auto"])
+@pytest.mark.parametrize("distance", [0, 1, 2, -(2**62)])
+def test_an_address_behind_the_last_cell_is_no_cell(distance, strategy, tmp_path):
+    """The marks of a search for races are cells, too: the address was that of one of them."""
+    model, exported = tmp_path / "model.py", tmp_path / "program.json"
+    model.write_text(
+        "import threading\nfrom mazurka.model import *\nx: Int[0, 9] = 0\ny: Int[0, 9] = 0\n"
+        "def add():\n    global x\n    x += 1\n"
+        "def main():\n    global y\n    y = 1\n"
+        "    for each in [threading.Thread(target=add) for _ in range(2)]:\n        each.start()\n"
+        "main()\n",
+        encoding="utf-8",
+    )
+    data = to_json(load_program(str(model), Reading()))
+    (y,) = (n for n, cell in enumerate(data["cells"]) if cell["name"] == "y")
+    stray = len(data["cells"]) + distance
+    text = json.dumps(data).replace(f'["assign", ["const", {y}]', f'["assign", ["const", {stray}]')
+    exported.write_text(text, encoding="utf-8")
+    verdict = mazurka.check(exported, strategy=strategy, properties=["assert", "race"])
+    assert verdict.violation.kind == "memory"
+
+
+def test_a_value_that_only_unreachable_code_stores(tmp_path):
+    """The native code had no room for the value, and asked for some."""
+    model = tmp_path / "model.py"
+    model.write_text(
+        "from mazurka.model import *\nx: Int[0, 7] = 0\na = Array(Int[0, 3], 3)\n"
+        "def f():\n    global x\n    a[0] = 1\n    x = 7\n"
+        "def g():\n    global x\n    x = 1\n"
+        "threads = [f(), g()]\n",
+        encoding="utf-8",
+    )
+    data = to_json(load_program(str(model), Reading()))
+    numbers = {cell["name"]: number for number, cell in enumerate(data["cells"])}
+    array, exported = numbers["a[0]"], tmp_path / "program.json"
+    data["cells"][numbers["x"]]["points"] = [0, 1]
+    text = json.dumps(data).replace(f'["assign", ["const", {array}]', '["assign", ["const", 0]')
+    exported.write_text(text, encoding="utf-8")
+    assert mazurka.check(exported, strategy="full").violation.kind == "memory"

@@ -9,9 +9,20 @@ from typing import Any
 import pytest
 from tests.unit.ir.programs import Body, Builder, crossed_locks, load, lost_update, put
 
-from mazurka.ir.expressions import Binary, Choice, Const, Convert, Element, Unary
+from mazurka.ir.expressions import Binary, Choice, Const, Convert, Element, Expr, Unary
 from mazurka.ir.passes.validate import MalformedProgramError, validate
-from mazurka.ir.program import FINISHED, IDLE, Cell, Edge, Kind, Location, Mode, Program, Thread
+from mazurka.ir.program import (
+    FINISHED,
+    IDLE,
+    Assign,
+    Cell,
+    Edge,
+    Kind,
+    Location,
+    Mode,
+    Program,
+    Thread,
+)
 
 
 def good() -> Program:
@@ -51,6 +62,14 @@ def with_location(number: int, location: Location) -> Program:
     return with_thread(locations=tuple(places))
 
 
+def creating(address: Expr, location: int, kind: Kind = Kind.CREATE) -> Program:
+    """Cell 1 is the counter of the thread that creates another, cell 2 that of the other."""
+    builder = Builder()
+    builder.thread().line(Assign(address, Const(location)), kind=kind)
+    builder.thread(active=False).line(put(0, 1))
+    return builder.program()
+
+
 MALFORMED: list[tuple[Callable[[], Program], str]] = [
     (lambda: with_cell(0, high=1), "cell 0 must be the null cell"),
     (lambda: with_cell(1, initial=4), "does not contain its initial value 4"),
@@ -82,6 +101,12 @@ MALFORMED: list[tuple[Callable[[], Program], str]] = [
     (lambda: with_location(3, Location(resets=(2,))), "program counter cannot be reset"),
     (lambda: with_location(3, Location(Mode.MERGED)), "an edge that is not local"),
     (lambda: with_edge(choices=2**63 + 1), "an edge has 9223372036854775809 choices"),
+    (lambda: with_location(3, Location(resets=(3, 3))), "a location resets a cell twice"),
+    (lambda: creating(Const(2), 3, Kind.LOCAL), "of kind local sets the program counter of"),
+    (lambda: creating(Const(1), 3), "of kind create sets the program counter of thread t0"),
+    (lambda: creating(Element(Const(0), Const(2), 3, 1), 3, Kind.ACCESS), "of kind access sets"),
+    (lambda: creating(Const(2), 4), "a location that does not exist is set as that of thread t1"),
+    (lambda: creating(Const(2), IDLE), "a location that does not exist is set"),
 ]
 
 
@@ -107,6 +132,7 @@ def test_well_formed(make: Callable[[], Program]) -> None:
         with_location(3, Location(resets=(3,))),
         with_edge(1, kind=Kind.CHOOSE, choices=2),  # in a section that does not loop
         with_edge(0, target=3),  # a choice in a loop, but each time in a step of its own
+        creating(Const(2), 3),
     ],
 )
 def test_just_within_the_rules(program: Program) -> None:

@@ -242,8 +242,8 @@ class _StepText(ThreadText):
 
     def can_hold(self, target: int, value: int) -> bool:
         """Whether a cell ever has a value, by its declaration and by the analysis of values."""
-        cell, points = self.program.cells[target], self.slot(target).points
-        return cell.low <= value <= cell.high and (points is None or value in points)
+        cell = self.program.cells[target]
+        return cell.low <= value <= cell.high and (cell.points is None or value in cell.points)
 
     def check_range(self, address: str, targets: tuple[int, ...], value: str) -> None:
         cells = [self.program.cells[target] for target in targets]

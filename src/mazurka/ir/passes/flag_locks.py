@@ -483,9 +483,10 @@ def _find_constants(
             continue
         if not isinstance(operation.address, Const):
             return {}
-        found.pop(operation.address.value, None)
-        if program.cells[operation.address.value].owner == number:
-            found[operation.address.value] = operation.value
+        address = operation.address.value
+        found.pop(address, None)
+        if 0 < address < len(program.cells) and program.cells[address].owner == number:
+            found[address] = operation.value
     return {address: value for address, value in found.items() if isinstance(value, Const)}
 
 

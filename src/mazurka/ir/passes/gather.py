@@ -252,7 +252,9 @@ class _Chains:
         for target, start in self.starts.found.items():
             for store in start.stores if start.creator == self.number else ():
                 status, begun = store.address, store.value
-                if not isinstance(status, Const):
+                if not isinstance(status, Const) or not self.starts.footprints.is_cell(
+                    status.value
+                ):
                     continue
                 if self.program.cells[status.value].role is not Role.SYNC:
                     continue
@@ -324,7 +326,9 @@ class _Chains:
             return False
         for operation in edge.operations:
             match operation:
-                case Assign(Const(address), Const(value)):
+                case Assign(Const(address), Const(value)) if self.starts.footprints.is_cell(
+                    address
+                ):
                     cell = self.program.cells[address]
                     if cell.owner != self.number or not cell.low <= value <= cell.high:
                         return False

@@ -152,6 +152,8 @@ class _Unordered:
         """Keep what is stored in the range of its cell: no execution of the program leaves that."""
         if not isinstance(store.address, Const) or isinstance(store.value, Const):
             return store
+        if not self.footprints.is_cell(store.address.value):
+            return store
         cell = self.program.cells[store.address.value]
         least = Binary("max", store.value, Const(cell.low))
         return Assign(store.address, Binary("min", least, Const(cell.high)))

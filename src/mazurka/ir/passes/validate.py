@@ -32,6 +32,7 @@ from mazurka.ir.program import (
     Span,
     Thread,
 )
+from mazurka.ir.values.evaluation import evaluate
 from mazurka.ir.values.footprints import Footprints
 from mazurka.ir.values.intervals import LARGEST, SMALLEST
 
@@ -50,10 +51,12 @@ def validate(program: Program) -> None:
     if not program.threads:
         raise MalformedProgramError(f"{program.name} has no threads")
     footprints = Footprints(program)
+    counters = {thread.counter: number for number, thread in enumerate(program.threads)}
     for number, thread in enumerate(program.threads):
         _validate_counter(program, number, thread)
         for edge in thread.edges:
             _validate_edge(thread, edge)
+            _validate_creation(footprints, counters, number, edge)
         for location in thread.locations:
             _validate_resets(program, number, thread, location)
         _validate_merged(footprints, number, thread)
@@ -136,6 +139,36 @@ def _validate_edge(thread: Thread, edge: Edge) -> None:
                 raise _fail(thread, edge.span, problem)
 
 
+def _validate_creation(
+    footprints: Footprints, counters: dict[int, int], number: int, edge: Edge
+) -> None:
+    """Check that a program counter is set only to create its thread, at one of its locations."""
+    threads = footprints.program.threads
+    for store in edge.stores:
+        for created in (counters[cell] for cell in counters if _names(store.address, cell)):
+            values = evaluate(store.value, footprints.lookup, edge.choices)
+            last = len(threads[created].locations) - 1
+            if edge.kind is not Kind.CREATE or created == number:
+                problem = f"an edge of kind {edge.kind} sets the program counter of"
+            elif values.low < FIRST_LOCATION or values.high > last:
+                problem = "a location that does not exist is set as that of"
+            else:
+                continue
+            raise _fail(threads[number], edge.span, f"{problem} thread {threads[created].name}")
+
+
+def _names(address: Expr, cell: int) -> bool:
+    """Whether an address names a cell itself; where a pointer leads to is not known here."""
+    match address:
+        case Const(value):
+            return value == cell
+        case Element(Const(base), _, length, stride):
+            places = range(base, base + length * stride, stride) if stride else (base,)
+            return cell in places
+        case _:
+            return False
+
+
 def _check_expression(expr: Expr) -> str | None:
     match expr:
         case Const(value) if not SMALLEST <= value <= LARGEST:
@@ -153,6 +186,8 @@ def _check_expression(expr: Expr) -> str | None:
 
 
 def _validate_resets(program: Program, number: int, thread: Thread, place: Location) -> None:
+    if len(set(place.resets)) < len(place.resets):
+        raise _fail(thread, place.span, "a location resets a cell twice")
     for address in place.resets:
         if not 0 < address < len(program.cells) or program.cells[address].owner != number:
             raise _fail(thread, place.span, f"cell {address} is reset but is not its own")

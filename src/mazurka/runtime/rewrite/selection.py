@@ -6,6 +6,8 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
+from importlib.machinery import PathFinder
+from importlib.util import find_spec
 from inspect import unwrap
 from pathlib import Path
 from typing import TypeAlias
@@ -65,16 +67,26 @@ def is_left_alone(name: str, file: str) -> bool:
 
 
 def require_modules(names: Sequence[str]) -> None:
-    """Refuse names of modules that do not exist."""
-    from importlib.util import find_spec
-
+    """Refuse names of modules that do not exist; none of them is imported."""
     for name in names:
         try:
-            there = name in sys.modules or find_spec(name) is not None
+            there = name in sys.modules or _is_found(name)
         except (ImportError, ValueError):
             there = False
         if not there:
             raise MazurkaError(f"there is no module {name!r} to be left out")
+
+
+def _is_found(name: str) -> bool:
+    """Whether there is a file for a module; `find_spec` would import the package it is in."""
+    package, *inner = name.split(".")
+    spec = find_spec(package)
+    for part in inner:
+        if spec is None or spec.submodule_search_locations is None:
+            return False
+        package = f"{package}.{part}"
+        spec = PathFinder.find_spec(package, spec.submodule_search_locations)
+    return spec is not None
 
 
 def named_modules(names: Sequence[str]) -> Rule:

@@ -213,7 +213,8 @@ class TransactionSearch:
             names = ", ".join(cells[lock].name for lock in locks) or None
             before = self.classes.get(address)
             if before is None or (before.kind, before.lock) != (kind, names):
-                self.classes[address] = CellClass(cells[address].name, kind, names, number)
+                name = cells[address].name
+                self.classes[address] = CellClass(name, kind, names, number, address)
 
     def answer(self, result: SearchResult) -> SearchResult:
         classification = tuple(self.classes[address] for address in sorted(self.classes))

@@ -7,8 +7,9 @@ the limits of time and memory; what is read there without a crash can be read he
 
 Most texts need no such process.  A text is *plain* if it is short, no initializer names a high
 index, no directive stands behind something else on its line or goes on in the next one, since it
-may name a file without end, and nothing in it can be nested deeply.  The nesting is bounded from above: each level needs
-a token of its own, so the tokens count that stand before a place in the statements around it.
+may name a file without end, and nothing in it can be nested deeply.  The nesting is bounded from
+above: each level needs a token of its own, so the tokens count that stand before a place in the
+statements around it.
 """
 
 from __future__ import annotations
