@@ -17,7 +17,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from random import Random
 
@@ -43,7 +43,8 @@ MOST_ADDRESSES = 6000 * MEGABYTE
 """Beyond that no memory is given: the machine has other work."""
 PROCESSOR_SECONDS = 40 * SCALE
 """What a process may compute.  Limits of 3 seconds hold inside."""
-READING_SECONDS = 3.0
+ALLOWED_SECONDS = 3.0
+"""What reading may take, and a search behind it."""
 MOST_STATES = 300
 REFUSALS = ("MazurkaError", "UnsupportedError")
 """The process may not have that much memory, and a strategy may not take every program."""
@@ -82,7 +83,7 @@ def read(name: str, how: str) -> int:
         merge=how not in ("raw", "instruction"),
         granularity=how if how in ("instruction", "line") else None,
     )
-    with time_limit(READING_SECONDS), interruptible():
+    with time_limit(ALLOWED_SECONDS), interruptible():
         load_program(name, reading)
     return 0
 
@@ -94,14 +95,14 @@ def agree(name: str, how: str, choice: str) -> int:
     from mazurka.search.registry import load_strategy
 
     reading = Reading(merge=how != "raw")
-    with time_limit(READING_SECONDS), interruptible():
+    with time_limit(ALLOWED_SECONDS), interruptible():
         program = load_program(name, reading)
         oracle = consult(own_flag_locks(program), MOST_STATES)  # classes are told by its locks
     if oracle is None:
         return 0
     rng = Random(choice)
     strategy = load_strategy(rng.choice(STRATEGIES))
-    options = rng.choice(list(searches(strategy)))
+    options = replace(rng.choice(list(searches(strategy))), limit_seconds=ALLOWED_SECONDS)
     found = compare(oracle, strategy, options)
     if found.message.startswith(REFUSALS):
         raise MazurkaError(found.message)
@@ -116,7 +117,7 @@ def read_formula(name: str, text: str) -> int:
     from mazurka.ltl.propositions import ProgramNames
     from mazurka.search.reading import Reading
 
-    with time_limit(READING_SECONDS), interruptible():
+    with time_limit(ALLOWED_SECONDS), interruptible():
         parse_formula(text, ProgramNames(load_program(name, Reading())))
     return 0
 
