@@ -43,10 +43,8 @@ from mazurka.runtime.core.insides import (
     attributes,
     find_in_class,
     has_in_class,
-    module_of,
     names_in,
     names_in_class,
-    qualified_name,
 )
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
@@ -59,7 +57,7 @@ from mazurka.runtime.python.catalogue import (
     is_made,
     is_value,
 )
-from mazurka.runtime.python.classes import changing
+from mazurka.runtime.python.classes import changing, first_name
 from mazurka.runtime.python.containers import Part, PendingAccess, approach
 from mazurka.runtime.python.opaque import hides_state
 from mazurka.runtime.sharing.accesses import How
@@ -475,7 +473,7 @@ _exposed: dict[int, tuple[Any, bool]] = {}
 def _label(holder: Any) -> str:
     if type(holder) is ModuleType:
         return f"variables of {holder.__name__}"
-    return f"attributes of {module_of(holder)}.{qualified_name(holder)}"
+    return f"attributes of {first_name(holder)}"
 
 
 def _is_exposed(holder: Any) -> bool:
@@ -533,7 +531,7 @@ def _is_shown(kind: type) -> bool:
 
 
 def _label_of_shown(kind: type) -> str:
-    return f"dictionary of {module_of(kind)}.{qualified_name(kind)}"
+    return f"dictionary of {first_name(kind)}"
 
 
 def _show_class(kind: type) -> None:

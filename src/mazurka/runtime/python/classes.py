@@ -53,6 +53,7 @@ class ChangingClasses:
     def begin_run(self) -> None:
         """Forget classes that the run before has made."""
         self._bases.clear()
+        _named.clear()
         self.any = any(one.startswith(_LABEL) for one in learned.moving)
 
     def learn(self, kind: type) -> None:
@@ -73,7 +74,20 @@ class ChangingClasses:
 
 
 def _label(kind: type) -> str:
-    return f"{_LABEL} {module_of(kind)}.{qualified_name(kind)}"
+    return f"{_LABEL} {first_name(kind)}"
+
+
+_named: dict[int, tuple[type, str]] = {}
+"""By identity of a class: it, and its name when this run first asked."""
+
+
+def first_name(kind: type) -> str:
+    """Return the full name of a class.  A run that changes it must still know the class by the
+    name that the run before has learned."""
+    found = _named.get(id(kind))
+    if found is None:
+        found = _named[id(kind)] = kind, f"{module_of(kind)}.{qualified_name(kind)}"
+    return found[1]
 
 
 changing: Final = ChangingClasses()

@@ -36,13 +36,12 @@ from mazurka.runtime.core.insides import (
     attributes,
     is_of_c,
     is_standing_for_another,
-    module_of,
     names_in_class,
-    qualified_name,
 )
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.attributes import COMPUTED
 from mazurka.runtime.python.catalogue import CONTAINERS
+from mazurka.runtime.python.classes import first_name
 from mazurka.runtime.python.containers import parts_of
 from mazurka.runtime.python.opaque import hides_state, meet_older, part_of_opaque, parts_of_itself
 from mazurka.runtime.python.reentry import perform_in_turns
@@ -124,7 +123,7 @@ def use_wrapper(
         return function(*arguments, **named)
     kind = type(thing)
     unobserved.meet(kind)
-    label = f"wrappers of the type {module_of(kind)}.{qualified_name(kind)}"
+    label = f"wrappers of the type {first_name(kind)}"
     kept = _containers_of(thing)
     if label in learned.moving:
         progress()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from tests.limits import ENOUGH
 
+import mazurka
 from mazurka.runtime.python.attributes import (
     Settled,
     _versions,
@@ -90,3 +93,28 @@ def test_a_class_of_a_run_is_forgotten_with_it(name: str) -> None:
     forget_classes()
     assert (id(Local), name) not in settled
     assert id(Local) not in _versions
+
+
+@pytest.mark.parametrize("name", ["__qualname__", "__module__"])
+def test_a_class_that_a_run_renames_is_known_by_its_first_name(name: str) -> None:
+    """Each execution learned something of the class, by a name that the next one did not know."""
+
+    def program() -> None:
+        class Account:
+            entries = 0
+
+        account = Account()
+
+        def change() -> None:
+            account.entries += 1
+            setattr(Account, name, f"{getattr(Account, name)}x")
+            account.entries += 1
+
+        threads = [threading.Thread(target=change) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert vars(account)["entries"] == 4
+
+    assert mazurka.explore(program, seconds=ENOUGH).verdict == "violated"
