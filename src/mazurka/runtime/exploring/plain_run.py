@@ -27,9 +27,14 @@ _FAILS: Final = 77
 
 def fails_plainly(test: Test, result: Findings) -> bool:
     """Return whether the first execution has failed, and a plain run fails in the same way; False
-    where that cannot be found out."""
-    failed = result.violation
+    where that cannot be found out.
+
+    A plain run really waits.  If the main thread has waited for `LONGEST` of virtual time, the run
+    would be given up, so it is not begun."""
+    failed, story = result.violation, result.story
     if failed is None or not _is_first(result) or multiprocessing.current_process().daemon:
+        return False
+    if story is not None and story.seconds >= LONGEST:
         return False
     if "fork" not in multiprocessing.get_all_start_methods():
         return False

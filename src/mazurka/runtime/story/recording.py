@@ -259,6 +259,7 @@ class Recorder(Decider):
             lost=self._find_lost(standing.values()),
             calls=self._library.calls,
             objects=[getattr(shared, "kind", "") for shared in self._objects],
+            seconds=self._tasks[0].time if 0 in self._tasks else 0.0,
         )
 
     def tell(self, ended: Ended) -> Story:

@@ -100,6 +100,8 @@ class Story:
     """What threads call that stand in the library without any line of the program."""
     objects: list[str] = field(default_factory=list)
     """The kind of each object that steps touch: `variable`, `container`, `lock`, ..."""
+    seconds: float = 0.0
+    """The virtual time that has passed for the main thread."""
 
     @property
     def schedule(self) -> tuple[int, ...]:

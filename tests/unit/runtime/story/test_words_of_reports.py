@@ -7,6 +7,7 @@ import os
 import queue
 import sys
 import threading
+import time
 import warnings
 from collections import OrderedDict, deque, namedtuple
 from collections.abc import Callable
@@ -77,6 +78,27 @@ def test_a_test_that_fails_at_once_may_fail_without_mazurka(
     assert told not in report(fails_in_a_thread)
     assert told not in report(fails_by_a_switch)
     assert told not in report(fails, strategy="random", preemptions=None, seed=1, executions=1)
+
+
+def test_a_test_that_sleeps_longer_than_a_plain_run_may_take_has_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fails_after(seconds: float) -> None:
+        run(lambda: time.sleep(seconds))
+        raise ValueError("later")
+
+    begun: list[object] = []
+
+    def refuse(process: object) -> None:
+        begun.append(process)
+        raise OSError
+
+    monkeypatch.setattr(plain_run, "fork_quietly", refuse)
+    report(lambda: fails_after(plain_run.LONGEST))
+    assert not begun
+    with pytest.raises(OSError, match=r"^$"):
+        report(lambda: fails_after(plain_run.LONGEST / 2))
+    assert begun
 
 
 # -- threads with the same name ------------------------------------------------------------------
