@@ -215,12 +215,25 @@ int main(void) { for (int i = 0; i < 3; i++) root = insert(root, i); return root
 
 
 def test_recursion_at_two_places_is_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each body allocates, so there are as many places to which pointers lead."""
+    """Each body allocates, so there are as many places to which pointers lead.
+
+    Inlined, each level has twice the bodies of the one above; shared, as many."""
     path = tmp_path / "insert.c"
     path.write_text(INSERT)
-    shared = len(load_c(path, Reading()).cells)
+
+    def count_cells(depth: int) -> int:
+        return len(load_c(path, Reading(max_depth=depth)).cells)
+
+    monkeypatch.setattr(return_sites, "MOST_DOUBLED", 1)
+    first, second, third = map(count_cells, (3, 4, 5))
+    level = second - first
+    assert third - second == level
+    monkeypatch.undo()
+    depth = Reading().max_depth
+    assert count_cells(depth) == first + (depth - 3) * level
     monkeypatch.setattr(return_sites, "MOST_DOUBLED", return_sites.MOST_INLINED)
-    assert len(load_c(path, Reading()).cells) > 4 * shared
+    first, second, third = map(count_cells, (3, 4, 5))
+    assert third - second > 1.9 * (second - first) > 2 * level
 
 
 BOXES = """
