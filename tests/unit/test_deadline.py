@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 from tests.limits import ENOUGH
 
-from mazurka import check, checking
+from mazurka import check, checking, deadline
 from mazurka.deadline import (
+    MemoryLimitError,
     TimeLimitError,
     check_time,
     interruptible,
@@ -274,3 +275,18 @@ def test_an_alarm_that_is_set_again_at_the_end_ends_nothing(
     monkeypatch.undo()
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
     assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+
+
+def test_the_memory_is_measured_again_after_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = iter([0, 5, 10])
+    with memory_limit(10, lambda: next(measured)):
+        monkeypatch.setattr(deadline, "MEMORY_PAUSE", ENOUGH)
+        for _ in range(3):
+            check_time("reading the model")
+        assert list(measured) == [10]
+    measured = iter([0, 5, 10])
+    with memory_limit(10, lambda: next(measured)):
+        monkeypatch.setattr(deadline, "MEMORY_PAUSE", 0.0)
+        check_time("reading the model")
+        with pytest.raises(MemoryLimitError, match="reached while reading the model"):
+            check_time()
