@@ -173,6 +173,7 @@ def find_outcomes(source: str, preemptions: int, most: int) -> Outcomes:
     locks = vars(functools).get("RLock")
     was_enabled = gc.isenabled()
     gc.disable()  # or finalizers would run at any instruction
+    gc.freeze()  # objects of the tests before: the collections here are about those of the runs
     if locks is not None:
         functools.RLock = WaitingLock  # type: ignore[attr-defined]
     try:
@@ -197,6 +198,7 @@ def find_outcomes(source: str, preemptions: int, most: int) -> Outcomes:
     finally:
         if locks is not None:
             functools.RLock = locks  # type: ignore[attr-defined]
+        gc.unfreeze()
         if was_enabled:
             gc.enable()
         _codes.clear()
