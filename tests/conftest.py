@@ -22,7 +22,7 @@ import tests.plain_asserts  # noqa: F401 - before anything of Mazurka's is impor
 from mazurka.extras import MODELS
 from mazurka.runtime.exploring import unseen
 from mazurka.runtime.exploring.options import ExploreOptions
-from mazurka.runtime.program import program
+from mazurka.runtime.program import existing, program
 from mazurka.runtime.rewrite.live_functions import Group, Space, live_functions
 from mazurka.search import Silent, resources
 from mazurka.stateful import auto
@@ -34,7 +34,7 @@ COLLECTED: dict[str, ModuleType] = {}
 UNUSED = frozenset(
     {
         *("hypothesis", "jsonschema", "referencing", "execnet", "xdist", "pygments"),
-        *("llvmlite", "numba", "numpy", "rich", "click", "yaml"),
+        *("llvmlite", "numba", "numpy", "rich", "click", "yaml", "dd", "networkx"),
         *("idna", "iniconfig", "jsonschema_specifications"),
         *("rpds", "sortedcontainers", "_hypothesis_pytestplugin"),
     }
@@ -293,13 +293,18 @@ def present_functions() -> Iterator[None]:
 
     Nobody calls the thousands of functions of other tests, nor those of packages that only tests
     and Mazurka use, and each would get a trap, and lose it, in each exploration.  Nor are names for
-    locks and threads looked for there."""
+    locks and threads looked for there.  Classes of networkx have dozens of locks, for which all of
+    the package was searched in each exploration."""
     by_namespace = live_functions.by_namespace
-    is_exempt = program._is_exempt
+    is_exempt, is_left_out = program._is_exempt, existing._is_left_out
 
     @cache
     def is_out_of_reach(name: str) -> bool:
         return is_unused(name) or is_exempt(name)
+
+    @cache
+    def is_left_alone(name: str) -> bool:
+        return is_unused(name) or is_left_out(name)
 
     def find_present() -> Iterator[tuple[Space, Group]]:
         for space, group in by_namespace():
@@ -310,6 +315,7 @@ def present_functions() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(live_functions, "by_namespace", find_present)
         patch.setattr(program, "_is_exempt", is_out_of_reach)
+        patch.setattr(existing, "_is_left_out", is_left_alone)
         yield
 
 
