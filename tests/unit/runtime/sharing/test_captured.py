@@ -141,9 +141,11 @@ WAYS = (
 
 def verdict_of(folder: Path, way: str, *, beside: bool) -> str:
     """Explore two threads that use for the first time what modules of no project hold."""
+    gc.freeze()  # so that the collection looks at new objects only
     decorators = module_of(folder, DECORATORS)
     registry = module_of(folder, REGISTRY.replace("{decorators}", decorators.__name__))
     gc.collect()
+    gc.unfreeze()
     project = folder / "project"
     project.mkdir()
     (project / "pyproject.toml").touch()
