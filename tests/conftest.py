@@ -20,7 +20,7 @@ import tests.plain_asserts  # noqa: F401 - before anything of Mazurka's is impor
 
 # isort: split
 from mazurka.extras import MODELS
-from mazurka.runtime.exploring import unseen
+from mazurka.runtime.exploring import plain_run, unseen
 from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.program import existing, program
 from mazurka.runtime.rewrite.live_functions import Group, Space, live_functions
@@ -91,6 +91,15 @@ def nothing_unseen(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if request.node.get_closest_marker("unseen") is None:
             patch.setattr(unseen, "MOST_RUNS", 0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_plain_runs() -> Iterator[None]:
+    """Make no run without Mazurka of a test that fails in its first execution: it forks this large
+    process, and only a note in the report depends on it.  Tests of that note set `LONGEST`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plain_run, "LONGEST", 0.0)
         yield
 
 
