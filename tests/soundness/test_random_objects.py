@@ -1,6 +1,7 @@
 """Explorations against brute force on real threads, on random programs about parts of objects.
 
-`benchmarks/random_objects.py` compares as many as you like.
+The suite compares two programs of each family; `benchmarks/random_objects.py` as many as you like,
+with `--family` those of one family.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from tests.soundness.opcode_runs import find_outcomes
 from tests.soundness.random_objects import HEAD, SUBJECTS, random_objects
 
 FAMILIES = ("annotations", "metaclasses", "asynchronous", "descriptors")
-PROGRAMS = shares(3)
+PROGRAMS = shares(2)
 """Of each family."""
 LOST_UPDATE = """
 def program(together):
