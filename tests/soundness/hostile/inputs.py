@@ -20,6 +20,7 @@ from tests.soundness.hostile.mutations import (
     JSON,
     NUMBERS,
     PIECES,
+    PROGRAM,
     PYTHON,
     C,
     Mutation,
@@ -190,7 +191,7 @@ def damage_c_program(rng: Random, seeds: Seeds) -> HostileInput:
 
 
 def damage_program(rng: Random, seeds: Seeds) -> HostileInput:
-    data = damage(rng, JSON, seeds.programs)
+    data = damage(rng, PROGRAM, seeds.programs)
     return HostileInput("json", choose_action(rng, "program.json"), {"program.json": data})
 
 

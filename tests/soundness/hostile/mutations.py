@@ -1,7 +1,8 @@
 """Damage to a file: to its bytes, lines, words, numbers, syntax tree or JSON values.
 
 A mutation takes a random number generator, a text, and another text of the same kind, and returns
-the damaged text.  None of them knows what the text means.
+the damaged text.  None of them knows what the text means, but for `change_program`: most damage to
+an exported program is refused, and what it makes is often accepted.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from random import Random
+from typing import Any
 
 Mutation = Callable[[Random, str, str], str]
 
@@ -394,9 +396,56 @@ def _places(tree: object) -> list[tuple[object, object]]:
     return found
 
 
+def change_program(rng: Random, text: str, other: str) -> str:
+    """Change what an exported program does, so that it is still one, or nearly."""
+    try:
+        program = json.loads(text)
+        thread, cell = rng.choice(program["threads"]), rng.choice(program["cells"])
+        edge, place = rng.choice(thread["edges"]), rng.choice(thread["locations"])
+        nodes = [each for each in _lists(edge) if len(each) > 1]
+        addresses = [each for each in nodes if each[0] in ("assign", "load")]
+        constants = [each for each in nodes if each[0] == "const"]
+        match rng.randrange(11):
+            case 0 | 1 | 2:
+                rng.choice(addresses)[1] = ["const", _address(rng, len(program["cells"]))]
+            case 3:
+                edge["guard"] = rng.choice((None, ["const", 0], ["const", 1]))
+            case 4:
+                edge["target"] = rng.choice((0, 1, 2, rng.randrange(len(thread["locations"]))))
+            case 5:
+                edge["kind"] = rng.choice(
+                    ("local", "access", "create", "acquire", "choose", "wait")
+                )
+            case 6:
+                edge["atomic"] = not edge["atomic"]
+            case 7:
+                place["mode"] = rng.choice(("visible", "atomic", "merged"))
+            case 8:
+                cell["owner"] = rng.choice((None, *range(len(program["threads"]))))
+                cell["role"] = rng.choice(("int", "bool", "owner", "sync", "pointer", "handle"))
+            case 9:
+                del edge["operations"][rng.randrange(len(edge["operations"]))]
+            case _:
+                rng.choice(constants)[1] = rng.choice((0, 1, -1, 2, 7, 2**63 - 1, -(2**63)))
+        return json.dumps(program)
+    except (ValueError, RecursionError, LookupError, TypeError):  # no program, or nothing there
+        return change_json(rng, text, other)
+
+
+def _address(rng: Random, cells: int) -> int:
+    """A cell, or a number near those of the cells."""
+    return rng.choice((-1, 0, cells, cells + 1, -cells, *(rng.randrange(cells) for _ in range(3))))
+
+
+def _lists(value: object) -> list[list[Any]]:
+    found = [holder[key] for holder, key in _places(value)]  # type: ignore[index]
+    return [each for each in found if isinstance(each, list)]
+
+
 PYTHON: tuple[Mutation, ...] = (*GENERAL, *(change_tree,) * 12)
 C: tuple[Mutation, ...] = (*GENERAL, *(change_statements,) * 8)
 JSON: tuple[Mutation, ...] = (*GENERAL[6:], *(change_json,) * 14)
+PROGRAM: tuple[Mutation, ...] = (*JSON, *(change_program,) * 40)
 
 
 def mutate(rng: Random, mutations: Sequence[Mutation], texts: Sequence[str]) -> str:

@@ -77,7 +77,7 @@ from mazurka.runtime.sharing.locations import (
 )
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import EVERYBODY, Seen, held, known, names, see
-from mazurka.runtime.sharing.older_fields import evaluates_annotations
+from mazurka.runtime.sharing.older_fields import evaluates_annotations, makes_annotations
 from mazurka.runtime.sharing.older_state import older_state, read_variables
 
 OPEN: Final = Settled.OPEN
@@ -285,10 +285,15 @@ def read_attribute(thing: Any, name: str, site: int) -> Any:
     if kind is partial and name == "keywords":
         learned.learn_moving(CHANGING_PARTIALS)
     touch_attribute(thing, name, site)
-    if name == "__annotations__" and evaluates_annotations(owner := _owner_of(thing, name)):
-        value = getattr(thing, name)
-        touch(see(owner), name, site, True)
-        return _hold(value, site)
+    if name == "__annotations__":
+        owner = _owner_of(thing, name)
+        makes = name in learned.moving and makes_annotations(owner)
+        if evaluates_annotations(owner) or makes:
+            value = getattr(thing, name)
+            if makes:
+                names.note_older(owner, name)
+            touch(see(owner), name, site, True)
+            return _hold(value, site)
     return _hold(getattr(thing, name), site)
 
 

@@ -41,7 +41,7 @@ from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.sharing.kept_by_c import older_in_c
 from mazurka.runtime.sharing.locations import SharedLocation, learned, order
 from mazurka.runtime.sharing.monitoring import unobserved
-from mazurka.runtime.sharing.older_fields import evaluates_annotations
+from mazurka.runtime.sharing.older_fields import evaluates_annotations, makes_annotations
 from mazurka.runtime.sharing.older_state import older_state
 
 EVERYBODY = -1
@@ -244,9 +244,13 @@ class Names:
     def _name_annotations(self, thing: Any) -> None:
         """Name the dictionary that the interpreter makes in each run that asks a class or a module
         for annotations which it does not have, whichever thread asks first.  Those that code of the
-        program evaluates belong to the thread that asks."""
+        program evaluates belong to the thread that asks.
+
+        It does not matter when they are made, so that is done here, unless they are deleted."""
         older_state.show_whole(thing)
-        if evaluates_annotations(thing):
+        if evaluates_annotations(thing) or (
+            "__annotations__" in learned.moving and makes_annotations(thing)
+        ):
             return
         kind = type if issubclass(type(thing), type) else ModuleType
         made = vars(kind)["__annotations__"].__get__(thing)

@@ -123,6 +123,15 @@ def evaluates_annotations(thing: Any) -> bool:
     return space.get("__annotate__") is not None and "__annotations__" not in space
 
 
+def makes_annotations(thing: Any) -> bool:
+    """Tell whether to ask a class or a module for annotations makes a dictionary now, since it has
+    none: then they can be deleted."""
+    kind = type(thing)
+    if issubclass(kind, type):
+        return names_in_class(thing).keys().isdisjoint(("__annotations__", "__annotations_cache__"))
+    return issubclass(kind, ModuleType) and "__annotations__" not in names_in(thing)
+
+
 _OF_PROPERTY: Final = tuple(vars(property)[name] for name in ("fget", "fset", "fdel"))
 _FIELDS: Final[dict[type, OlderFields]] = {
     FunctionType: _of_functions(),

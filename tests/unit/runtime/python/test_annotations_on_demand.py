@@ -95,3 +95,47 @@ def test_an_execution_evaluates_those_of_an_older_function_anew(tmp_path: Path) 
 
     assert mazurka.explore(test, preemptions=1)
     test()
+
+
+DELETED = """
+{definition}
+def attempt(said, action):
+    try:
+        action()
+        said.append("done")
+    except Exception as error:
+        said.append(type(error).__name__)
+def ask():
+    {owner}.__annotations__
+def delete():
+    del {owner}.__annotations__
+def program():
+    said = [], []
+    def first():
+        attempt(said[0], ask)
+        attempt(said[0], delete)
+    def second():
+        attempt(said[1], delete)
+        attempt(said[1], ask)
+    together(first, second)
+    return repr(said)
+"""
+OWNERS = {
+    "a class": ("class Owner: pass", "Owner"),
+    "a class with annotations": ("class Owner: x: int = 0", "Owner"),
+    "a module": ("import sys; owner = sys.modules[__name__]", "owner"),
+}
+
+
+@pytest.mark.parametrize("name", OWNERS)
+def test_who_asks_for_annotations_that_were_deleted_makes_new_ones(
+    tmp_path: Path, name: str
+) -> None:
+    """They were made before the thread's turn, so that nobody found them gone."""
+    definition, owner = OWNERS[name]
+    source = HEAD + DELETED.format(definition=definition, owner=owner)
+    assert find(tmp_path, source).outcomes == {
+        "(['done', 'done'], ['done', 'done'])",
+        "(['done', 'done'], ['AttributeError', 'done'])",
+        "(['done', 'AttributeError'], ['done', 'done'])",
+    }
