@@ -231,6 +231,8 @@ def call_descriptor(function: Any, site: int) -> Any:
         "__set__": lambda thing, value: variables.write_attribute(value, thing, name, site),
         "__delete__": lambda thing: variables.delete_attribute(thing, name, site),
     }
+    if type(descriptor) is MemberDescriptorType:
+        accesses = variables.accesses_to_slot(descriptor, name, site)
     access = accesses.get(function.__name__, function)
 
     def call(thing: Any, *given: Any) -> Any:

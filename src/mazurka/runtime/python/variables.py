@@ -381,7 +381,7 @@ def write_attribute(value: Any, thing: Any, name: str, site: int) -> None:
                 location.use_at_point(site, True)
             variable.state += 1
         else:
-            if location.owner == now.thread:
+            if location.owner == now.thread and (location.stored or _is_own(thing, name)):
                 location.write = now.count
                 location.write_site = site
             elif location.stored and location.owner == SEVERAL and not run.over:
@@ -394,6 +394,12 @@ def write_attribute(value: Any, thing: Any, name: str, site: int) -> None:
             now.idle = 0
             run.running.rounds = None
     setattr(thing, name, value)
+
+
+def _is_own(thing: Any, name: str) -> bool:
+    """Whether an attribute is known to be one that the object itself holds.  One of a class is not:
+    objects of the class have it, too."""
+    return settled.get((id(type(thing)), name)) is OWN
 
 
 def _write_slowly(value: Any, thing: Any, name: str, site: int) -> None:
@@ -592,6 +598,25 @@ _RAISED: Final = ("__traceback__", "__context__")
 def delete_attribute(thing: Any, name: str, site: int) -> None:
     """`del thing.name`"""
     write_own(thing, name, site, How.REMOVE, delattr, thing, name)
+
+
+def accesses_to_slot(slot: Any, name: str, site: int) -> dict[str, Callable[..., Any]]:
+    """What is called instead of the methods of a slot.  By the time of the access the class may
+    have something else under the slot's name."""
+
+    def read(thing: Any, *kind: Any) -> Any:
+        if session.current.ident != get_ident() or now.alone:
+            return read_attribute(thing, name, site)
+        touch_attribute(thing, name, site)
+        return _hold(slot.__get__(thing), site)
+
+    def write(thing: Any, value: Any) -> None:
+        write_own(thing, name, site, How.WRITE, slot.__set__, thing, value)
+
+    def delete(thing: Any) -> None:
+        write_own(thing, name, site, How.REMOVE, slot.__delete__, thing)
+
+    return {"__get__": read, "__set__": write, "__delete__": delete}
 
 
 # -- globals -------------------------------------------------------------------------------------
