@@ -34,6 +34,9 @@ _LINE_NAME = re.compile(r"^[ \t]*#[ \t]*(?:line\b|\d)[^\r\n]*", re.MULTILINE)
 """A line that names the file of which others were generated, which need not be there."""
 
 
+_PLACE = re.compile(r"\b__(?:LINE|FILE)__")
+
+
 def load_c(path: str | Path, reading: Reading) -> Program:
     """Read a C program; `.i` files are taken as preprocessed."""
     from mazurka.frontend.c.lowering import Limits
@@ -49,6 +52,17 @@ def load_c(path: str | Path, reading: Reading) -> Program:
     return build_program(read_unit(path, reading), limits)
 
 
+def _refuse_places(name: str, text: str, start: int) -> None:
+    """Refuse a text that asks for the line or file which a `#line` directive before it names."""
+    if found := _PLACE.search(text, start):
+        raise UnsupportedError(
+            f"the value of `{found[0]}` behind a `#line` directive; remove the directives, or give"
+            " the preprocessed file (gcc -E)",
+            file=name,
+            line=text.count("\n", 0, found.start()) + 1,
+        )
+
+
 def read_unit(path: str | Path, reading: Reading) -> TranslationUnit:
     """Preprocess and parse a C program."""
     from mazurka.frontend.c.preprocessing import preprocess
@@ -62,7 +76,9 @@ def read_unit(path: str | Path, reading: Reading) -> TranslationUnit:
     )
     if not preprocessed:
         # Messages name the lines of this file, which everybody can see.
-        text = _LINE_NAME.sub("", text)
+        if found := _LINE_NAME.search(text):
+            _refuse_places(name, text, found.end())
+            text = _LINE_NAME.sub("", text)
         text = preprocess(name, text, reading.definitions, model)
     elif reading.definitions:
         reading.refuse({"definitions": "-D means nothing to a preprocessed file; give the .c file"})

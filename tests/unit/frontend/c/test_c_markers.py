@@ -85,6 +85,17 @@ def test_the_parser_includes_no_file_by_itself(line: str, suffix: str, tmp_path:
             check(str(path))
 
 
+@pytest.mark.parametrize("use", ["int a = __LINE__;", 'const char *a = __FILE__ "x";'])
+def test_the_place_that_a_directive_names_is_not_asked_for(use: str, tmp_path: Path) -> None:
+    """The directives are left out, so `__LINE__` would have another value."""
+    path = tmp_path / "m.c"
+    path.write_text(f'int x;\n#line 1000 "gen.y"\n{use}\nint main(void) {{ return x; }}\n', "utf-8")
+    with pytest.raises(UnsupportedError, match=r"m\.c:3: the value of `__(LINE|FILE)__` behind"):
+        check(str(path))
+    path.write_text(f"int x;\n{use}\nint main(void) {{ return x; }}\n", encoding="utf-8")
+    assert check(str(path)).verdict == "holds"
+
+
 CALLS = (
     "pthread_mutex_lock(0)", "pthread_mutex_unlock(0)", "pthread_mutex_init(0, 0)",
     "pthread_mutex_destroy(0)", "pthread_mutex_trylock(0)", "pthread_cond_wait(0, 0)",
