@@ -8,6 +8,7 @@ function), needs no cell: the body is elaborated with the constant.  So `lock(&m
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from mazurka.frontend.c import tree
 from mazurka.frontend.c.access import read, settle, write
@@ -17,6 +18,7 @@ from mazurka.frontend.c.lives import leave
 from mazurka.frontend.c.lowering import (
     BUILTINS,
     LIBRARY,
+    UNREAD,
     CallFrame,
     CLowering,
     LibraryHandler,
@@ -25,8 +27,10 @@ from mazurka.frontend.c.lowering import (
 from mazurka.frontend.c.memory import allocate
 from mazurka.frontend.c.places_of import declare, enter
 from mazurka.frontend.c.return_sites import is_shareable, run_shared
+from mazurka.frontend.c.survey import may_write, walk
 from mazurka.frontend.c.types import (
     VOID,
+    ArrayType,
     CType,
     FunctionType,
     PointerType,
@@ -80,10 +84,10 @@ def call_named(low: CLowering, node: tree.Call, function: tree.CFunction) -> Sca
     if handler is not None and (not function.defined or function.name in _OURS):
         if not low.reachable:
             return Scalar(node.type, ZERO)
-        return _call_library(low, node, handler)
+        return _call_library(low, node, handler, function.name)
     if function.name in BUILTINS and not function.defined:
         builtin = tree.Builtin(node.span, node.type, node.text, function.name, node.arguments)
-        return BUILTINS[function.name](low, builtin)
+        return _builtin(low, builtin)
     if not function.defined and "weak" in function.attributes:
         low.fail(
             Fault.MEMORY, f"`{node.text}` calls a weak function that is not defined", node.span
@@ -111,11 +115,17 @@ def call_named(low: CLowering, node: tree.Call, function: tree.CFunction) -> Sca
     return result
 
 
-def _call_library(low: CLowering, node: tree.Call, handler: LibraryHandler) -> Scalar:
+def _call_library(low: CLowering, node: tree.Call, handler: LibraryHandler, name: str) -> Scalar:
     """Call a function of the library; refuse a call with too many or too few arguments.
 
     The parser counts the arguments only where a header declares the function, so a handler may
     fail to unpack them."""
+    prepared = replace(node, arguments=_prepare_arguments(low, node.arguments, name))
+    if not low.reachable:
+        return Scalar(node.type, ZERO)
+    if node in low.ignored:
+        low.ignored.add(prepared)
+    node = prepared
     try:
         return handler(low, node)
     except (IndexError, ValueError) as error:
@@ -123,6 +133,104 @@ def _call_library(low: CLowering, node: tree.Call, handler: LibraryHandler) -> S
             raise
         message = f"`{node.text}`: the function takes another number of arguments"
         raise low.refuse(node, f"{message}; include the header that declares it") from error
+
+
+def _prepare_arguments(
+    low: CLowering, arguments: tuple[tree.Expression, ...], name: str
+) -> tuple[tree.Expression, ...]:
+    """Evaluate what has effects in the arguments of a function of the library or of the compiler,
+    and the arguments that its handler does not look at; return arguments without effects.
+
+    So each effect happens once, in order and before the call, whatever the handler does: it may
+    evaluate an argument twice, or never, or look only at its form."""
+    last = max((at for at, each in enumerate(arguments) if _takes_steps(each)), default=-1)
+    if name in _UNEVALUATED:
+        return arguments
+    prepared = tuple(
+        _without_effects(low, each, kept=at < last) for at, each in enumerate(arguments)
+    )
+    for position in UNREAD.get(name, ()):
+        if -len(prepared) <= position < len(prepared):
+            low.effect(prepared[position])
+    return prepared
+
+
+_UNEVALUATED = frozenset({"__builtin_constant_p"})
+"""Functions of the compiler that never evaluate their argument."""
+
+
+def _without_effects(low: CLowering, node: tree.Expression, *, kept: bool) -> tree.Expression:
+    """Evaluate the effects of an argument; what is left has its value and, as far as handlers look
+    at it, its form.  The value is `kept` safe from effects that follow."""
+    if not _takes_steps(node) or not low.reachable:
+        return node
+    match node:
+        case tree.Comma(left=left, right=right):
+            low.effect(left)
+            return _without_effects(low, right, kept=kept)
+        case tree.AddressOf(operand=operand) if _is_path(operand):
+            return replace(node, operand=_path_without_effects(low, operand, kept=kept))
+        case tree.Conversion(operand=operand) if isinstance(operand.type, ArrayType):
+            if _is_path(operand):
+                return replace(node, operand=_path_without_effects(low, operand, kept=kept))
+        case tree.Conversion(operand=operand) if is_scalar(node.type) and not _is_untyped(operand):
+            return replace(node, operand=_without_effects(low, operand, kept=kept))
+        case tree.BinaryOperation(left=left, right=right) if _measures(node):
+            left = _without_effects(low, left, kept=True)
+            return replace(node, left=left, right=_without_effects(low, right, kept=kept))
+    value = low.value(node)
+    if kept and isinstance(value, Scalar):
+        value = low.hold_value(value, node.span)
+    return tree.Evaluated(node.span, node.type, node.text, value)
+
+
+def _takes_steps(node: tree.Expression) -> bool:
+    """Whether an argument may change something, or has a sequence point."""
+    return may_write(node) or any(isinstance(each, tree.Comma) for each in walk(node))
+
+
+def _is_untyped(node: tree.Expression) -> bool:
+    """Whether an expression is a `void *`, whose conversion tells what it leads to."""
+    kind = bare(node.type)
+    return isinstance(kind, PointerType) and isinstance(bare(kind.target), VoidType)
+
+
+def _is_path(node: tree.Expression) -> bool:
+    """Whether an expression denotes a part of a variable, or of what a pointer leads to."""
+    match node:
+        case (
+            tree.Member(base=base, arrow=False)
+            | tree.Subscript(
+                base=tree.Conversion(operand=tree.Expression(type=ArrayType()) as base)
+            )
+        ):
+            return _is_path(base)
+    return isinstance(node, tree.Name | tree.Dereference | tree.Member | tree.Subscript)
+
+
+def _path_without_effects(low: CLowering, node: tree.Expression, *, kept: bool) -> tree.Expression:
+    """Evaluate the effects in an expression that denotes an object, but not the object."""
+    match node:
+        case tree.Dereference(operand=operand):
+            return replace(node, operand=_without_effects(low, operand, kept=kept))
+        case tree.Member(base=base, arrow=arrow):
+            inner = _without_effects if arrow else _path_without_effects
+            return replace(node, base=inner(low, base, kept=kept))
+        case tree.Subscript(base=base, index=index):
+            base = _without_effects(low, base, kept=True)
+            return replace(node, base=base, index=_without_effects(low, index, kept=kept))
+    return node
+
+
+def _measures(node: tree.Expression) -> bool:
+    """Whether an expression has a `sizeof`, which tells what memory is for."""
+    return any(isinstance(each, tree.SizeOf) for each in walk(node))
+
+
+@expression(tree.Evaluated)
+def _evaluated(low: CLowering, node: tree.Evaluated) -> Scalar | Whole:
+    assert isinstance(node.value, Scalar | Whole)
+    return node.value
 
 
 _OURS = frozenset(
@@ -300,4 +408,5 @@ def _builtin(low: CLowering, node: tree.Builtin) -> Scalar:
         raise low.refuse(node, f"`{node.name}` is not supported")
     if not low.reachable:
         return Scalar(node.type, ZERO)
-    return handler(low, node)
+    node = replace(node, arguments=_prepare_arguments(low, node.arguments, node.name))
+    return handler(low, node) if low.reachable else Scalar(node.type, ZERO)

@@ -191,8 +191,8 @@ class CProgram:
     """The functions that `atexit` is given."""
     exit_flags: int = 0
     """The first of the cells that say which of these are to run."""
-    keys_made: dict[tree.Call, int] = field(default_factory=dict)
-    """The number of the key that each call of `pthread_key_create` makes."""
+    keys_made: dict[tree.Expression, int] = field(default_factory=dict)
+    """The number of the key that each call of `pthread_key_create` makes, by what is called."""
     plans: list[CThread] = field(default_factory=list)
     memory: dict[int, object] = field(default_factory=dict)
     """What each cell holds that a pointer can lead to."""
@@ -613,6 +613,9 @@ LIBRARY: dict[str, Callable[[CLowering, tree.Call], Scalar]] = {}
 """Functions of the library, by name."""
 BUILTINS: dict[str, Callable[[CLowering, tree.Builtin], Scalar]] = {}
 """Functions of the compiler that take any type."""
+UNREAD: dict[str, tuple[int, ...]] = {}
+"""By function the positions of the arguments that its handler does not evaluate, from the end where
+they are below 0; a call evaluates them."""
 
 Handler = TypeVar("Handler", bound=Callable[..., object])
 
@@ -647,23 +650,26 @@ def statement(kind: type[tree.Statement]) -> Callable[[Handler], Handler]:
     return register
 
 
-def library(*names: str) -> Callable[[Handler], Handler]:
-    """Register functions of the library."""
+def library(*names: str, unread: tuple[int, ...] = ()) -> Callable[[Handler], Handler]:
+    """Register functions of the library; the handler does not evaluate the arguments at `unread`
+    positions."""
 
     def register(handler: Handler) -> Handler:
         for name in names:
             LIBRARY[name] = handler  # type: ignore[assignment]
+            UNREAD[name] = unread
         return handler
 
     return register
 
 
-def builtin(*names: str) -> Callable[[Handler], Handler]:
-    """Register functions of the compiler."""
+def builtin(*names: str, unread: tuple[int, ...] = ()) -> Callable[[Handler], Handler]:
+    """Register functions of the compiler; `unread` as for `library`."""
 
     def register(handler: Handler) -> Handler:
         for name in names:
             BUILTINS[name] = handler  # type: ignore[assignment]
+            UNREAD[name] = unread
         return handler
 
     return register

@@ -219,6 +219,15 @@ class Builtin(Expression):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Evaluated(Expression):
+    """An argument of a library function, or a part of one, that has been evaluated before the call.
+
+    The parser makes none: `calls.py` replaces expressions that have effects by their values."""
+
+    value: object
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class StatementExpression(Expression):
     body: Compound
 

@@ -288,7 +288,7 @@ def _swap(
 
 @builtin("__atomic_compare_exchange_n", "__atomic_compare_exchange",
          "__c11_atomic_compare_exchange_strong",
-         "__c11_atomic_compare_exchange_weak")  # fmt: skip
+         "__c11_atomic_compare_exchange_weak", unread=(3,))  # fmt: skip
 def _compare_exchange(low: CLowering, node: tree.Builtin) -> Scalar:
     """Like `__sync_bool_compare_and_swap`; what was found goes to where the expected value was.
 
@@ -330,7 +330,8 @@ def _test_and_set(low: CLowering, node: tree.Builtin) -> Scalar:
 
 @builtin("__sync_synchronize", "__atomic_thread_fence", "__atomic_signal_fence",
          "__c11_atomic_thread_fence", "__c11_atomic_signal_fence", "__builtin_ia32_pause",
-         "__builtin_ia32_mfence", "__builtin_ia32_lfence", "__builtin_ia32_sfence")  # fmt: skip
+         "__builtin_ia32_mfence", "__builtin_ia32_lfence", "__builtin_ia32_sfence",
+         unread=(0,))  # fmt: skip
 def _fence(low: CLowering, node: tree.Builtin) -> Scalar:
     """Memory is sequentially consistent: a fence adds nothing, nor does waiting a moment."""
     return Scalar(VOID, ZERO)

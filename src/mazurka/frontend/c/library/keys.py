@@ -33,10 +33,10 @@ def _create(low: CLowering, node: tree.Call) -> Scalar:
     number = destructor.constant
     if number is None or (number and low.machine.function_at(number) is None):
         raise low.refuse(node, "the destructor of a key must be named here")
-    number = machine.keys_made.get(node, 0) if low.once else 0
+    number = machine.keys_made.get(node.callee, 0) if low.once else 0
     if not number:
         machine.destructors.append(destructor.constant or 0)
-        number = machine.keys_made[node] = len(machine.destructors)
+        number = machine.keys_made[node.callee] = len(machine.destructors)
     if number > MOST_KEYS:
         raise low.refuse(node, f"there are more than {MOST_KEYS} keys")
     target = required_target(low, node.arguments[0])
@@ -45,7 +45,7 @@ def _create(low: CLowering, node: tree.Call) -> Scalar:
     return SUCCESS
 
 
-@library("pthread_key_delete", "tss_delete")
+@library("pthread_key_delete", "tss_delete", unread=(0,))
 def _delete(low: CLowering, node: tree.Call) -> Scalar:
     return SUCCESS
 

@@ -116,7 +116,7 @@ def _settype(low: CLowering, node: tree.Call) -> Scalar:
     "pthread_cond_destroy", "cnd_destroy", "pthread_rwlock_destroy", "pthread_spin_destroy",
     "pthread_condattr_init", "pthread_condattr_destroy", "pthread_barrier_destroy", "sem_destroy",
     "pthread_rwlockattr_init", "pthread_rwlockattr_destroy", "pthread_mutexattr_setpshared",
-    "pthread_mutexattr_setprotocol", "pthread_rwlockattr_setpshared",
+    "pthread_mutexattr_setprotocol", "pthread_rwlockattr_setpshared", unread=(1,),
 )  # fmt: skip
 def _destroy(low: CLowering, node: tree.Call) -> Scalar:
     touch(low, node.arguments[0])
@@ -182,7 +182,7 @@ def _trylock(low: CLowering, node: tree.Call) -> Scalar:
     return _lock_or_fail(low, node, THRD_BUSY if called_name(node) == "mtx_trylock" else EBUSY)
 
 
-@library("pthread_mutex_timedlock", "mtx_timedlock", "pthread_mutex_clocklock")
+@library("pthread_mutex_timedlock", "mtx_timedlock", "pthread_mutex_clocklock", unread=(1, 2))
 def _timedlock(low: CLowering, node: tree.Call) -> Scalar:
     return _lock_or_fail(low, node, _late(node), timed=True)
 
@@ -259,7 +259,7 @@ def unlock(low: CLowering, mutex: MutexCells, span: Span) -> Scalar:
 # --- spin locks --------------------------------------------------------------------------------
 
 
-@library("pthread_spin_init")
+@library("pthread_spin_init", unread=(1,))
 def _spin_init(low: CLowering, node: tree.Call) -> Scalar:
     owner = sync_object(low, node.arguments[0], _shape(low))
     operations: list[Operation] = [Assign(owner.address, ZERO)]
@@ -289,7 +289,7 @@ def _spin_unlock(low: CLowering, node: tree.Call) -> Scalar:
 # --- condition variables -----------------------------------------------------------------------
 
 
-@library("pthread_cond_init", "cnd_init")
+@library("pthread_cond_init", "cnd_init", unread=(1,))
 def _cond_init(low: CLowering, node: tree.Call) -> Scalar:
     touch(low, node.arguments[0])
     return SUCCESS
@@ -305,7 +305,7 @@ def _cond_wait(low: CLowering, node: tree.Call) -> Scalar:
     return _wait_at(low, node, None)
 
 
-@library("pthread_cond_timedwait", "cnd_timedwait", "pthread_cond_clockwait")
+@library("pthread_cond_timedwait", "cnd_timedwait", "pthread_cond_clockwait", unread=(2, 3))
 def _cond_timedwait(low: CLowering, node: tree.Call) -> Scalar:
     """Wait with a limit of time: without a signal, the thread continues once the mutex is free.
 
@@ -444,7 +444,7 @@ def _rwlock(low: CLowering, node: tree.Call) -> tuple[RWLockShape, Reference]:
     return shape, sync_object(low, node.arguments[0], shape)
 
 
-@library("pthread_rwlock_init")
+@library("pthread_rwlock_init", unread=(1,))
 def _rwlock_init(low: CLowering, node: tree.Call) -> Scalar:
     shape, owner = _rwlock(low, node)
     operations: list[Operation] = [Assign(owner.cell(each), ZERO) for each in range(shape.size)]
@@ -476,7 +476,7 @@ def _wrlock(low: CLowering, node: tree.Call) -> Scalar:
 @library(
     "pthread_rwlock_tryrdlock", "pthread_rwlock_trywrlock",
     "pthread_rwlock_timedrdlock", "pthread_rwlock_timedwrlock",
-    "pthread_rwlock_clockrdlock", "pthread_rwlock_clockwrlock",
+    "pthread_rwlock_clockrdlock", "pthread_rwlock_clockwrlock", unread=(1, 2),
 )  # fmt: skip
 def _try_rwlock(low: CLowering, node: tree.Call) -> Scalar:
     shape, owner = _rwlock(low, node)

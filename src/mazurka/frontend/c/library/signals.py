@@ -43,7 +43,7 @@ def _add(count: Expr, amount: int) -> Expr:
     return Convert(binary("add", count, Const(amount)), 32, True)
 
 
-@library("sem_init")
+@library("sem_init", unread=(1,))
 def _sem_init(low: CLowering, node: tree.Call) -> Scalar:
     owner = _object(low, node)
     value = low.scalar(node.arguments[2])
@@ -63,7 +63,7 @@ def _sem_wait(low: CLowering, node: tree.Call) -> Scalar:
     return SUCCESS
 
 
-@library("sem_trywait", "sem_timedwait", "sem_clockwait")
+@library("sem_trywait", "sem_timedwait", "sem_clockwait", unread=(1, 2))
 def _sem_trywait(low: CLowering, node: tree.Call) -> Scalar:
     owner = _object(low, node)
     count = Load(owner.address)
@@ -103,7 +103,7 @@ def _sem_getvalue(low: CLowering, node: tree.Call) -> Scalar:
 # --- barriers: parties, how many have come, whether they leave -----------------------------------
 
 
-@library("pthread_barrier_init")
+@library("pthread_barrier_init", unread=(1,))
 def _barrier_init(low: CLowering, node: tree.Call) -> Scalar:
     owner = _object(low, node)
     parties = low.scalar(node.arguments[2])

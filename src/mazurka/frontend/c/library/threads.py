@@ -402,7 +402,7 @@ def _equal(low: CLowering, node: tree.Call) -> Scalar:
     "pthread_attr_init", "pthread_attr_destroy", "pthread_attr_setstacksize",
     "pthread_attr_setscope", "pthread_setconcurrency", "pthread_setname_np",
     "pthread_condattr_setclock", "pthread_condattr_setpshared", "pthread_attr_setschedpolicy",
-    "pthread_attr_setinheritsched", "pthread_attr_setschedparam",
+    "pthread_attr_setinheritsched", "pthread_attr_setschedparam", unread=(0, 1),
 )  # fmt: skip
 def _no_effect(low: CLowering, node: tree.Call) -> Scalar:
     if "attr" in node.text.partition("(")[0]:

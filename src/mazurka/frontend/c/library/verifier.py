@@ -16,7 +16,7 @@ from mazurka.ir.program import Assign, Fault, Kind, Role
 NOTHING = Scalar(VOID, ZERO)
 
 
-@library("reach_error", "__VERIFIER_error")
+@library("reach_error", "__VERIFIER_error", unread=(0,))
 def _error(low: CLowering, node: tree.Call) -> Scalar:
     low.fail(Fault.ASSERT, f"{node.text} is reached", node.span)
     return NOTHING
