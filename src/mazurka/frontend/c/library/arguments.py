@@ -10,7 +10,7 @@ from mazurka.frontend.c.memory import pointer_checks, thread_variable
 from mazurka.frontend.c.types import CType, PointerType, VoidType, bare
 from mazurka.frontend.c.values import ObjectPlace, Scalar
 from mazurka.frontend.kit.shapes import Reference, Shape
-from mazurka.ir.expressions import ZERO, Const
+from mazurka.ir.expressions import ZERO, Const, Expr
 from mazurka.ir.program import Fault, Kind, Role, Span
 
 SUCCESS = Scalar(INT, ZERO)
@@ -118,11 +118,11 @@ def flag_cell(low: CLowering, span: Span) -> Const:
     return Const(low.take_temporary(Role.INT, span))
 
 
-def set_errno(low: CLowering, number: int, span: Span) -> None:
+def set_errno(low: CLowering, number: Expr, span: Span) -> None:
     """Set the thread's `errno`, where the program has one."""
     variable = find_errno(low)
     if variable is not None:
-        write(low, thread_variable(low, variable), Scalar(INT, Const(number)), span)
+        write(low, thread_variable(low, variable), Scalar(INT, number), span)
 
 
 def find_errno(low: CLowering) -> tree.Variable | None:

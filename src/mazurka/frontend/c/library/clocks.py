@@ -8,15 +8,21 @@ count in nanoseconds.
 from __future__ import annotations
 
 from mazurka.frontend.c import tree
-from mazurka.frontend.c.access import cell_address, choose_any, write
+from mazurka.frontend.c.access import cell_address, choose_any, read, write
 from mazurka.frontend.c.expressions import INT
-from mazurka.frontend.c.library.arguments import target_of
+from mazurka.frontend.c.library.arguments import (
+    EINVAL,
+    called_name,
+    required_target,
+    set_errno,
+    target_of,
+)
 from mazurka.frontend.c.lowering import CLowering, library
 from mazurka.frontend.c.types import IntegerType, bare
 from mazurka.frontend.c.values import ObjectPlace, Scalar
 from mazurka.frontend.kit.arithmetic import binary, conditional
 from mazurka.frontend.kit.shapes import CellDraft
-from mazurka.ir.expressions import ZERO, Choice, Const, Expr, Load
+from mazurka.ir.expressions import ONE, ZERO, Choice, Const, Expr, Load
 from mazurka.ir.program import Assign, Kind, Role
 
 _LONG = IntegerType("long", 64, True)
@@ -66,6 +72,36 @@ def _clock(low: CLowering, node: tree.Call) -> Scalar:
         Kind.CHOOSE, node.span, node.text, operations=operations, choices=_MOST_TICKS, atomic=True
     )
     return Scalar(node.type, Load(cell))
+
+
+@library("nanosleep", "thrd_sleep", unread=(1,))
+def _sleep(low: CLowering, node: tree.Call) -> Scalar:
+    """Sleeping takes no time and is never cut short."""
+    valid, span = read_limit(low, node.arguments[0]), node.span
+    if called_name(node) == "thrd_sleep":
+        return Scalar(INT, conditional(valid, ZERO, Const(-2)))
+    fine, wrong = low.label(span), low.label(span)
+    low.split(valid, span, f"{node.arguments[0].text} is valid", fine, wrong)
+    low.put(wrong, span)
+    set_errno(low, Const(EINVAL), span)
+    low.go(fine, span)
+    low.put(fine, span)
+    return Scalar(INT, conditional(valid, ZERO, Const(-1)))
+
+
+def read_limit(low: CLowering, argument: tree.Expression) -> Expr:
+    """Read the time until which a function waits, also where it need not wait; return whether the
+    number of nanoseconds is valid."""
+    target = required_target(low, argument)
+    valid: Expr = ONE
+    if target is None or not low.reachable:
+        return valid
+    for offset, part in enumerate(low.machine.layouts.parts(target.type)):
+        place = target.at(part.type, cell_address(target, offset), target.title + part.suffix)
+        value = read(low, place, argument.span)
+        if isinstance(value, Scalar) and part.suffix.endswith("tv_nsec"):
+            valid = binary("ult", value.expr, Const(_PARTS["tv_nsec"]))
+    return valid
 
 
 def _write_time(low: CLowering, node: tree.Call, target: ObjectPlace, clock: int | None) -> None:

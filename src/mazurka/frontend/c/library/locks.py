@@ -13,6 +13,7 @@ from mazurka.frontend.c.expressions import INT
 from mazurka.frontend.c.library.arguments import (
     EBUSY,
     EDEADLK,
+    EINVAL,
     EPERM,
     ETIMEDOUT,
     SUCCESS,
@@ -23,6 +24,7 @@ from mazurka.frontend.c.library.arguments import (
     target_of,
     touch,
 )
+from mazurka.frontend.c.library.clocks import read_limit
 from mazurka.frontend.c.lowering import CLowering, library
 from mazurka.frontend.c.values import Scalar
 from mazurka.frontend.kit.arithmetic import binary, both, conditional, either
@@ -32,7 +34,7 @@ from mazurka.ir.expressions import ONE, ZERO, Choice, Const, Expr, Load, negate
 from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role, Span
 
 NORMAL, RECURSIVE, ERRORCHECK = 0, 1, 2
-THRD_BUSY, THRD_TIMEDOUT = 1, 4
+THRD_BUSY, THRD_ERROR, THRD_TIMEDOUT = 1, 2, 4
 
 
 @dataclass(frozen=True)
@@ -182,7 +184,7 @@ def _trylock(low: CLowering, node: tree.Call) -> Scalar:
     return _lock_or_fail(low, node, THRD_BUSY if called_name(node) == "mtx_trylock" else EBUSY)
 
 
-@library("pthread_mutex_timedlock", "mtx_timedlock", "pthread_mutex_clocklock", unread=(1, 2))
+@library("pthread_mutex_timedlock", "mtx_timedlock", "pthread_mutex_clocklock")
 def _timedlock(low: CLowering, node: tree.Call) -> Scalar:
     return _lock_or_fail(low, node, _late(node), timed=True)
 
@@ -194,10 +196,13 @@ def _lock_or_fail(low: CLowering, node: tree.Call, failure: int, *, timed: bool 
     to this step when the mutex was free."""
     mutex = mutex_at(low, node.arguments[0])
     owner, span = mutex.owner, node.span
+    code: Expr = Const(failure)
+    if timed:
+        valid = read_limit(low, node.arguments[-1])
+        code = low.hold(conditional(valid, code, Const(_invalid(node))), span, INT)
     result = flag_cell(low, span)
     free = binary("eq", Load(owner.address), ZERO)
     take: tuple[Operation, ...] = (Assign(owner.address, low.me), Assign(result, ZERO))
-    code: Expr = Const(failure)
     if mutex.kinds and timed:  # who checks for errors does not wait for itself
         erring = binary("eq", Load(mutex.kind), Const(ERRORCHECK))
         mine = binary("eq", Load(owner.address), low.me)
@@ -225,6 +230,11 @@ def _lock_or_fail(low: CLowering, node: tree.Call, failure: int, *, timed: bool 
 def _late(node: tree.Call) -> int:
     """What a function returns when the time is over."""
     return ETIMEDOUT if called_name(node).startswith("pthread") else THRD_TIMEDOUT
+
+
+def _invalid(node: tree.Call) -> int:
+    """What a function returns when the time until which it would wait is invalid."""
+    return EINVAL if called_name(node).startswith("pthread") else THRD_ERROR
 
 
 @library("pthread_mutex_unlock", "mtx_unlock")
@@ -305,7 +315,7 @@ def _cond_wait(low: CLowering, node: tree.Call) -> Scalar:
     return _wait_at(low, node, None)
 
 
-@library("pthread_cond_timedwait", "cnd_timedwait", "pthread_cond_clockwait", unread=(2, 3))
+@library("pthread_cond_timedwait", "cnd_timedwait", "pthread_cond_clockwait")
 def _cond_timedwait(low: CLowering, node: tree.Call) -> Scalar:
     """Wait with a limit of time: without a signal, the thread continues once the mutex is free.
 
@@ -318,15 +328,26 @@ def _cond_timedwait(low: CLowering, node: tree.Call) -> Scalar:
 
 
 def _wait_at(low: CLowering, node: tree.Call, late: int | None) -> Scalar:
-    """Wait at a condition; `late` is the result when the time is over, if there is a limit."""
+    """Wait at a condition; `late` is the result when the time is over, if there is a limit.
+
+    Where the limit is invalid the thread does not wait."""
     span = node.span
     condition = sync_object(low, node.arguments[0], _shape(low))
     mutex = mutex_at(low, node.arguments[1])
+    result = flag_cell(low, span)
+    end = None
+    if late is not None:
+        valid = read_limit(low, node.arguments[-1])
+        fine, wrong, end = (low.label(span) for _ in range(3))
+        low.split(valid, span, f"{node.arguments[-1].text} is valid", fine, wrong)
+        low.put(wrong, span)
+        low.step(Kind.LOCAL, span, node.text, operations=(Assign(result, Const(_invalid(node))),))
+        low.go(end, span)
+        low.put(fine, span)
     owner = mutex.owner
     mine = condition.cell(low.number)
     held = binary("eq", Load(owner.address), low.me)
     message = f"wait at `{condition.title}` without holding `{owner.title}`"
-    result = flag_cell(low, span)
     chosen = conditional(binary("eq", Choice(), Const(2)), Const(late or 0), ZERO)
     free = binary("eq", Load(owner.address), ZERO)
     release: tuple[Operation, ...] = (Assign(owner.address, ZERO),)
@@ -367,6 +388,8 @@ def _wait_at(low: CLowering, node: tree.Call, late: int | None) -> Scalar:
         *take,
         guard=both(woken, free),
     )
+    if end is not None:
+        low.put(end, span)
     return Scalar(INT, Load(result))
 
 
@@ -476,10 +499,14 @@ def _wrlock(low: CLowering, node: tree.Call) -> Scalar:
 @library(
     "pthread_rwlock_tryrdlock", "pthread_rwlock_trywrlock",
     "pthread_rwlock_timedrdlock", "pthread_rwlock_timedwrlock",
-    "pthread_rwlock_clockrdlock", "pthread_rwlock_clockwrlock", unread=(1, 2),
+    "pthread_rwlock_clockrdlock", "pthread_rwlock_clockwrlock",
 )  # fmt: skip
 def _try_rwlock(low: CLowering, node: tree.Call) -> Scalar:
     shape, owner = _rwlock(low, node)
+    failure: Expr = Const(EBUSY)
+    if "_try" not in called_name(node):
+        valid = read_limit(low, node.arguments[-1])
+        failure = low.hold(conditional(valid, Const(ETIMEDOUT), Const(EINVAL)), node.span, INT)
     free = binary("eq", Load(owner.address), ZERO)
     mine = owner.cell(1 + low.number)
     take = Assign(mine, binary("add", Load(mine), ONE))
@@ -492,8 +519,7 @@ def _try_rwlock(low: CLowering, node: tree.Call) -> Scalar:
         Kind.TRY_ACQUIRE, node.span, f"try to acquire {owner.title}", owner, take,
         success=free, failure=negate(free),
     )  # fmt: skip
-    failure = EBUSY if "_try" in called_name(node) else ETIMEDOUT
-    return Scalar(INT, conditional(taken, ZERO, Const(failure)))
+    return Scalar(INT, conditional(taken, ZERO, failure))
 
 
 @library("pthread_rwlock_unlock")

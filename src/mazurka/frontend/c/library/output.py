@@ -18,13 +18,13 @@ from mazurka.ir.program import Assign, Check, Fault, Kind
 
 _EOF = Const(-1)
 _MOST = (1 << 31) - 1
-_SLEEPING = frozenset({"sleep", "usleep", "nanosleep", "thrd_sleep"})
+_SLEEPING = frozenset({"sleep", "usleep"})
 
 
 @library(
     "printf", "fprintf", "puts", "fputs", "putchar", "putc", "fputc", "fflush", "perror", "vprintf",
     "vfprintf", "vsyslog", "syslog", "openlog", "closelog",
-    "sleep", "usleep", "nanosleep", "thrd_sleep", "srand", "srandom", "setbuf", "setvbuf",
+    "sleep", "usleep", "srand", "srandom", "setbuf", "setvbuf",
     "printk", "strerror", "__builtin_printf", "fclose", "write", "warn", "warnx",
     "sysconf", "pthread_setschedparam", "pthread_setschedprio", "pthread_setaffinity_np",
     "sched_setaffinity",

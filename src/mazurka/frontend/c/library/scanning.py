@@ -74,7 +74,7 @@ def _convert(low: CLowering, node: tree.Call) -> Scalar:
 
 @library("__mazurka_set_errno")
 def _set_errno(low: CLowering, node: tree.Call) -> Scalar:
-    set_errno(low, low.scalar(node.arguments[0]).constant or 0, node.span)
+    set_errno(low, low.scalar(node.arguments[0]).expr, node.span)
     return Scalar(VOID, ZERO)
 
 

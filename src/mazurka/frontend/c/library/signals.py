@@ -8,14 +8,16 @@ from mazurka.frontend.c.calls import call_named
 from mazurka.frontend.c.expressions import INT
 from mazurka.frontend.c.library.arguments import (
     EAGAIN,
+    EINVAL,
     ETIMEDOUT,
     SUCCESS,
     called_name,
     flag_cell,
+    required_target,
     set_errno,
     sync_object,
-    target_of,
 )
+from mazurka.frontend.c.library.clocks import read_limit
 from mazurka.frontend.c.lowering import CLowering, library
 from mazurka.frontend.c.values import Scalar
 from mazurka.frontend.kit.arithmetic import binary, conditional
@@ -63,10 +65,14 @@ def _sem_wait(low: CLowering, node: tree.Call) -> Scalar:
     return SUCCESS
 
 
-@library("sem_trywait", "sem_timedwait", "sem_clockwait", unread=(1, 2))
+@library("sem_trywait", "sem_timedwait", "sem_clockwait")
 def _sem_trywait(low: CLowering, node: tree.Call) -> Scalar:
     owner = _object(low, node)
     count = Load(owner.address)
+    failure: Expr = Const(EAGAIN)
+    if called_name(node) != "sem_trywait":
+        valid = read_limit(low, node.arguments[-1])
+        failure = low.hold(conditional(valid, Const(ETIMEDOUT), Const(EINVAL)), node.span, INT)
     taken = low.attempt(
         Kind.TRY_ACQUIRE, node.span, f"try {owner.title}", owner,
         Assign(owner.address, _add(count, -1)),
@@ -76,7 +82,7 @@ def _sem_trywait(low: CLowering, node: tree.Call) -> Scalar:
     yes, no, end = (low.label(span) for _ in range(3))
     low.split(taken, span, f"{owner.title} is taken", yes, no)
     low.put(no, span)
-    set_errno(low, EAGAIN if called_name(node) == "sem_trywait" else ETIMEDOUT, span)
+    set_errno(low, failure, span)
     low.go(end, span)
     low.put(yes, span)
     low.put(end, span)
@@ -93,7 +99,7 @@ def _sem_post(low: CLowering, node: tree.Call) -> Scalar:
 
 @library("sem_getvalue")
 def _sem_getvalue(low: CLowering, node: tree.Call) -> Scalar:
-    owner, target = _object(low, node), target_of(low, node.arguments[1])
+    owner, target = _object(low, node), required_target(low, node.arguments[1])
     value = low.inspect(node.span, f"value of {owner.title}", owner, Load(owner.address))
     if target is not None:
         write(low, target, Scalar(INT, value), node.span)
