@@ -1,7 +1,7 @@
 """Programs that `mazurka export` has written, as JSON; they are checked exactly as they stand.
 
-An address that is no cell becomes null, which fails alike: searches append cells of their own,
-which it would name.
+An address outside the cells becomes null, which fails alike: searches append cells, and the
+address would name one of them.
 
 A file may list the values of a cell (`Cell.points`), on which packed states rely.  Nobody knows who
 has written it, so the list is a claim: it counts if the range analysis proves it once more.

@@ -53,10 +53,10 @@ def load_c(path: str | Path, reading: Reading) -> Program:
 
 
 def _refuse_places(name: str, text: str, start: int) -> None:
-    """Refuse a text that asks for the line or file which a `#line` directive before it names."""
+    """Refuse a text that asks for the line or file that an earlier `#line` directive names."""
     if found := _PLACE.search(text, start):
         raise UnsupportedError(
-            f"the value of `{found[0]}` behind a `#line` directive; remove the directives, or give"
+            f"`{found[0]}` is used after a `#line` directive; remove the directives, or give"
             " the preprocessed file (gcc -E)",
             file=name,
             line=text.count("\n", 0, found.start()) + 1,

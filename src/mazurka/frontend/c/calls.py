@@ -185,18 +185,18 @@ def _without_effects(low: CLowering, node: tree.Expression, *, kept: bool) -> tr
 
 
 def _takes_steps(node: tree.Expression) -> bool:
-    """Whether an argument may change something, or has a sequence point."""
+    """Return whether an argument may change something, or has a sequence point."""
     return may_write(node) or any(isinstance(each, tree.Comma) for each in walk(node))
 
 
 def _is_untyped(node: tree.Expression) -> bool:
-    """Whether an expression is a `void *`, whose conversion tells what it leads to."""
+    """Return whether an expression is a `void *`: its conversion tells the type of the object."""
     kind = bare(node.type)
     return isinstance(kind, PointerType) and isinstance(bare(kind.target), VoidType)
 
 
 def _is_path(node: tree.Expression) -> bool:
-    """Whether an expression denotes a part of a variable, or of what a pointer leads to."""
+    """Return whether an expression denotes part of a variable or of an object behind a pointer."""
     match node:
         case (
             tree.Member(base=base, arrow=False)
@@ -223,7 +223,7 @@ def _path_without_effects(low: CLowering, node: tree.Expression, *, kept: bool) 
 
 
 def _measures(node: tree.Expression) -> bool:
-    """Whether an expression has a `sizeof`, which tells what memory is for."""
+    """Return whether an expression has a `sizeof`, which tells what memory is for."""
     return any(isinstance(each, tree.SizeOf) for each in walk(node))
 
 

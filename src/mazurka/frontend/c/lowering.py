@@ -192,7 +192,7 @@ class CProgram:
     exit_flags: int = 0
     """The first of the cells that say which of these are to run."""
     keys_made: dict[tree.Expression, int] = field(default_factory=dict)
-    """The number of the key that each call of `pthread_key_create` makes, by what is called."""
+    """The number of the key that each call of `pthread_key_create` makes, by the callee's node."""
     plans: list[CThread] = field(default_factory=list)
     memory: dict[int, object] = field(default_factory=dict)
     """What each cell holds that a pointer can lead to."""

@@ -158,7 +158,7 @@ def _validate_creation(
 
 
 def _names(address: Expr, cell: int) -> bool:
-    """Whether an address names a cell itself; where a pointer leads to is not known here."""
+    """Return whether an address names a cell directly, and not through a pointer."""
     match address:
         case Const(value):
             return value == cell

@@ -397,8 +397,8 @@ def write_attribute(value: Any, thing: Any, name: str, site: int) -> None:
 
 
 def _is_own(thing: Any, name: str) -> bool:
-    """Whether an attribute is known to be one that the object itself holds.  One of a class is not:
-    objects of the class have it, too."""
+    """Return whether the object itself is known to hold an attribute.  For a class that is not so:
+    objects of the class have its attributes, too."""
     return settled.get((id(type(thing)), name)) is OWN
 
 
@@ -601,7 +601,7 @@ def delete_attribute(thing: Any, name: str, site: int) -> None:
 
 
 def accesses_to_slot(slot: Any, name: str, site: int) -> dict[str, Callable[..., Any]]:
-    """What is called instead of the methods of a slot.  By the time of the access the class may
+    """Return the replacements of the methods of a slot.  By the time of the access the class may
     have something else under the slot's name."""
 
     def read(thing: Any, *kind: Any) -> Any:

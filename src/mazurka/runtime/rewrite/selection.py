@@ -78,7 +78,7 @@ def require_modules(names: Sequence[str]) -> None:
 
 
 def _is_found(name: str) -> bool:
-    """Whether there is a file for a module; `find_spec` would import the package it is in."""
+    """Return whether there is a file for a module; `find_spec` would import its package."""
     package, *inner = name.split(".")
     spec = find_spec(package)
     for part in inner:

@@ -233,7 +233,7 @@ def _late(node: tree.Call) -> int:
 
 
 def _invalid(node: tree.Call) -> int:
-    """What a function returns when the time until which it would wait is invalid."""
+    """Return the error of a function for an invalid limit of time."""
     return EINVAL if called_name(node).startswith("pthread") else THRD_ERROR
 
 

@@ -6,8 +6,8 @@ can be interrupted.  So a text that may need much of either is read in another p
 the limits of time and memory; what is read there without a crash can be read here.
 
 Most texts need no such process.  A text is *plain* if it is short, no initializer names a high
-index, no directive stands behind something else on its line or goes on in the next one, since it
-may name a file without end, and nothing in it can be nested deeply.  The nesting is bounded from
+index, no directive stands after something else on its line or continues on the next line (it may
+name a file without end), and nothing in it can be nested deeply.  The nesting is bounded from
 above: each level needs a token of its own, so the tokens count that stand before a place in the
 statements around it.
 """
@@ -45,7 +45,7 @@ _LOW_DESIGNATOR = re.compile(
 )
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 _ODD_DIRECTIVE = re.compile(r"[ \t]*\#[^\n\r]*\\\Z|\#\Z")
-"""A directive that goes on in the next line, and the sign of one that does not begin its line."""
+"""A directive that continues on the next line, and the `#` of a directive inside a line."""
 
 
 def is_plain(text: str) -> bool:
