@@ -34,7 +34,7 @@ _LINE_NAME = re.compile(r"^[ \t]*#[ \t]*(?:line\b|\d)[^\r\n]*", re.MULTILINE)
 """A line that names the file of which others were generated, which need not be there."""
 
 
-_PLACE = re.compile(r"\b__(?:LINE|FILE)__")
+_PLACE = re.compile(r"\b__(?:LINE|FILE|FILE_NAME)__")
 
 
 def load_c(path: str | Path, reading: Reading) -> Program:
@@ -52,11 +52,12 @@ def load_c(path: str | Path, reading: Reading) -> Program:
     return build_program(read_unit(path, reading), limits)
 
 
-def _refuse_places(name: str, text: str, start: int) -> None:
-    """Refuse a text that asks for the line or file that an earlier `#line` directive names."""
-    if found := _PLACE.search(text, start):
+def _refuse_places(name: str, text: str) -> None:
+    """Refuse a text with `#line` directives that asks for lines or files: a macro before a
+    directive may be used after it."""
+    if found := _PLACE.search(text):
         raise UnsupportedError(
-            f"`{found[0]}` is used after a `#line` directive; remove the directives, or give"
+            f"`{found[0]}` is used beside a `#line` directive; remove the directives, or give"
             " the preprocessed file (gcc -E)",
             file=name,
             line=text.count("\n", 0, found.start()) + 1,
@@ -76,8 +77,8 @@ def read_unit(path: str | Path, reading: Reading) -> TranslationUnit:
     )
     if not preprocessed:
         # Messages name the lines of this file, which everybody can see.
-        if found := _LINE_NAME.search(text):
-            _refuse_places(name, text, found.end())
+        if _LINE_NAME.search(text):
+            _refuse_places(name, text)
             text = _LINE_NAME.sub("", text)
         text = preprocess(name, text, reading.definitions, model)
     elif reading.definitions:

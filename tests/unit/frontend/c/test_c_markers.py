@@ -90,10 +90,13 @@ def test_the_place_that_a_directive_names_is_not_asked_for(use: str, tmp_path: P
     """The directives are left out, so `__LINE__` would have another value."""
     path = tmp_path / "m.c"
     path.write_text(f'int x;\n#line 1000 "gen.y"\n{use}\nint main(void) {{ return x; }}\n', "utf-8")
-    with pytest.raises(UnsupportedError, match=r"m\.c:3: `__(LINE|FILE)__` is used after"):
+    with pytest.raises(UnsupportedError, match=r"m\.c:3: `__(LINE|FILE)__` is used beside"):
         check(str(path))
     path.write_text(f"int x;\n{use}\nint main(void) {{ return x; }}\n", encoding="utf-8")
     assert check(str(path)).verdict == "holds"
+    path.write_text("#define L __LINE__\n#line 1000\nint a = L;\nint main(void) {}\n", "utf-8")
+    with pytest.raises(UnsupportedError, match=r"m\.c:1: `__LINE__` is used beside"):
+        check(str(path))
 
 
 CALLS = (
